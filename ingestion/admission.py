@@ -1,0 +1,262 @@
+"""The front door: an upload is saved with its job in one transaction, or nothing of it is.
+
+Order of the checks: what is wrong with the request itself, then a replay, then the caller's limit, then the bound.
+A clearly full queue is refused before the body is read; the exact check comes inside the transaction.
+Lock order: idempotency key, document, depth. The depth's row comes last, because all admissions meet there.
+"""
+
+import hashlib
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from ingestion import estimates, idempotency, limits, pace, promises, standing
+from ingestion.estimates import Estimate
+from ingestion.models import Caller, Document, DocumentVersion
+from ingestion.naming import storage_key
+from ingestion.problems import Problem
+from ingestion.queue import controlling, wakeup
+from ingestion.queue.controlling import NewJob, QueueFull
+
+log = logging.getLogger("ingestion.admission")
+
+# A summary's share of a job's provider tokens: its input is clipped, its output short.
+SUMMARY_INPUT_TOKENS_MAX = 6_000
+SUMMARY_OUTPUT_TOKENS = 150
+# English text under cl100k_base; counting exactly would cost more than the difference matters for a bound.
+CHARACTERS_PER_TOKEN = 4
+# Where nothing is promised, a Retry-After still ends somewhere.
+RETRY_MAX_SECONDS = 3_600.0
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A checked upload: `text` is its normalised text, `title` is None where the caller named none."""
+
+    slug: str
+    title: str | None
+    content: bytes
+    text: str
+    found_title: str | None
+    media_type: str
+    charset: str | None
+    file_name: str
+    if_match: int | None
+    key: str | None
+    fingerprint: str
+    request_id: str = ""
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """The 202's body, and whether it is a replay."""
+
+    answer: dict[str, Any]
+    job_id: str
+    is_replay: bool
+
+
+def document_units(text: str) -> int:
+    """Work units of a document: the estimated provider tokens of its embeddings and its summary."""
+    tokens = math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+    return max(1, tokens + min(tokens, SUMMARY_INPUT_TOKENS_MAX) + SUMMARY_OUTPUT_TOKENS)
+
+
+def refuse_early(caller: Caller, queue: str, key: str | None) -> None:
+    """Raises the 503 of a queue that is clearly full or draining, without a lock and before a body is read.
+
+    A key that is known may be a replay, which is answered also now; so the depth is read first: whoever sees the
+    depth that an admission left sees its key too.
+    """
+    depth = standing.depth_of(queue)
+    bound = controlling.bound_of(queue)
+    is_full = depth.jobs >= bound.jobs or depth.units >= bound.units or depth.bytes >= bound.bytes
+    if not (is_full or depth.is_draining) or (key is not None and idempotency.is_known(caller, key)):
+        return
+    raise refusal(queue, is_draining=depth.is_draining)
+
+
+def refusal(queue: str, *, is_draining: bool = False) -> Problem:
+    """The 503 of this moment, with a Retry-After from the measured pace and the refusals ahead."""
+    if is_draining:
+        return Problem(
+            "draining", f"Admission to '{queue}' is paused by an operator; nothing was saved.", {"Retry-After": "30"}
+        )
+    most = settings.PROMISED_WAIT_SECONDS or RETRY_MAX_SECONDS
+    place = estimates.place_seconds(queue, pace.measure(queue))
+    wait = promises.next_place(queue, place * estimates.RETRY_MARGIN, most / (1 + estimates.JITTER))
+    seconds = max(1, math.ceil(min(most, estimates.with_jitter(max(wait, place)))))
+    return Problem(
+        "queue_full",
+        f"The queue '{queue}' has reached its bound; nothing was saved. Send the same request again in {seconds} s.",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def admit_upload(caller: Caller, upload: Upload) -> Admitted:
+    """The version, its file and its job are saved, or a Problem says why nothing is."""
+    if upload.key is not None and (known := idempotency.find(caller, upload.key, upload.fingerprint)):
+        return _replay(known)
+    _check_latest(upload)
+    units = document_units(upload.text)
+    _check_possible(units, len(upload.content))
+    try:
+        with _token(caller):
+            place = standing.foresee("documents", caller, units)
+            _check_promise(place)
+            return _save_with_file(caller, upload, units, place)
+    except idempotency.Known as known:
+        # Another copy of the request committed while this one waited for the key: its answer is ours.
+        return _replay(known.answer(upload.fingerprint))
+
+
+def _save_with_file(caller: Caller, upload: Upload, units: int, place: Estimate) -> Admitted:
+    key = storage_key(upload.slug)
+    default_storage.save(key, ContentFile(upload.content))
+    try:
+        return _save(caller, upload, units, place, key)
+    except BaseException:
+        # Nothing refused is half saved. A crash between the two leaves a file that `prune` removes.
+        default_storage.delete(key)
+        raise
+
+
+@contextmanager
+def _token(caller: Caller) -> Iterator[None]:
+    """A token of the caller's limit, given back when the request is not accepted after all."""
+    limits.take(caller, "uploads")
+    try:
+        yield
+    except BaseException:
+        limits.give_back(caller, "uploads")
+        raise
+
+
+def _replay(known: dict[str, Any]) -> Admitted:
+    return Admitted(known, known["job"]["id"], is_replay=True)
+
+
+def _check_latest(upload: Upload, document: Document | None = None) -> None:
+    """If-Match names the latest version's number, 0 or nothing where there is none."""
+    if upload.if_match is None:
+        return
+    found = document or Document.objects.filter(slug=upload.slug, deleted_at=None).first()
+    latest = found.latest_number if found else 0
+    if upload.if_match != latest:
+        raise Problem("precondition_failed", f"The latest version is {latest}, If-Match says {upload.if_match}.")
+
+
+def _check_possible(units: int, size: int) -> None:
+    """A document that no empty queue could hold is too large, not too early."""
+    bound = controlling.bound_of("documents")
+    if units > bound.units or size > bound.bytes:
+        raise Problem(
+            "too_large",
+            f"The document needs {units} work units and {size} bytes; the queue holds at most {bound.units} and "
+            f"{bound.bytes}. Split it.",
+        )
+
+
+def _check_promise(place: Estimate) -> None:
+    """While a pace is measured, what could not be finished within the promise is refused although places are free."""
+    if (
+        settings.PROMISED_WAIT_SECONDS
+        and place.basis == "measured"
+        and place.wait_seconds > settings.PROMISED_WAIT_SECONDS
+    ):
+        raise refusal("documents")
+
+
+def _save(caller: Caller, upload: Upload, units: int, place: Estimate, key: str) -> Admitted:
+    try:
+        with transaction.atomic():
+            return _save_rows(caller, upload, units, place, key)
+    except QueueFull:
+        raise refusal("documents", is_draining=standing.depth_of("documents").is_draining) from None
+
+
+def _save_rows(caller: Caller, upload: Upload, units: int, place: Estimate, key: str) -> Admitted:
+    if upload.key is not None:
+        idempotency.claim(caller, upload.key, upload.fingerprint)
+    document = _next_number(upload)
+    size = len(upload.content)
+    job_id = controlling.insert(_job(caller, upload, units, place))
+    version = DocumentVersion.objects.create(
+        document=document, number=document.latest_number, job_id=job_id,
+        title=upload.title or (document.title if document.latest_number > 1 else _first_title(upload)),
+        sha256=hashlib.sha256(upload.content).hexdigest(), bytes=size, media_type=upload.media_type,
+        charset=upload.charset, file_name=upload.file_name, storage_key=key,
+    )  # fmt: skip
+    answer = _answer(document, version, job_id, place)
+    if upload.key is not None:
+        idempotency.keep(caller, upload.key, answer)
+    depth = controlling.take_place("documents", units, size)
+    _check_share(caller, "documents")
+    wakeup.notify("documents", depth)
+    return Admitted(answer, str(job_id), is_replay=False)
+
+
+def _job(caller: Caller, upload: Upload, units: int, place: Estimate) -> NewJob:
+    return NewJob(
+        queue="documents", kind="ingest_version", caller_id=caller.pk, units=units, bytes=len(upload.content),
+        lane="chat", estimate_seconds=place.wait_seconds, low_seconds=place.low_seconds,
+        high_seconds=place.high_seconds, basis=place.basis, jobs_ahead=place.jobs_ahead,
+        request_id=upload.request_id,
+    )  # fmt: skip
+
+
+def _first_title(upload: Upload) -> str:
+    return upload.found_title or upload.slug.replace("-", " ").capitalize()
+
+
+def _next_number(upload: Upload) -> Document:
+    """The document with its next number, locked until the transaction ends; a deleted slug comes back."""
+    document, is_new = Document.objects.get_or_create(
+        slug=upload.slug, defaults={"title": upload.title or _first_title(upload)}
+    )
+    document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
+    if document.deleted_at is not None:
+        document.deleted_at = None
+        document.title = upload.title or _first_title(upload)
+        if upload.if_match not in (None, 0):
+            raise Problem("precondition_failed", f"The document was deleted, If-Match says {upload.if_match}.")
+    elif not is_new:
+        _check_latest(upload, document)
+    document.latest_number += 1
+    document.save(update_fields=["latest_number", "deleted_at", "title"])
+    return document
+
+
+def _check_share(caller: Caller, queue: str) -> None:
+    """The caller's own part of the bound; exact, because the depth's row is locked by this transaction."""
+    most = int(controlling.bound_of(queue).jobs * settings.CALLER_QUEUE_SHARE)
+    if settings.CALLER_QUEUE_SHARE < 1 and standing.live_jobs_of(caller, queue) > max(1, most):
+        wait = max(1, math.ceil(standing.first_finish_seconds(caller, queue)))
+        raise Problem(
+            "rate_limited",
+            f"This caller's unfinished jobs fill its share of the queue ({max(1, most)}); "
+            f"the next place is expected in {wait} s.",
+            {"Retry-After": str(wait)},
+        )
+
+
+def _answer(document: Document, version: DocumentVersion, job_id: UUID, place: Estimate) -> dict[str, Any]:
+    url = f"/v1/documents/{document.slug}"
+    return {
+        "document": {"slug": document.slug, "title": document.title, "url": url},
+        "version": {
+            "number": version.number, "state": "pending", "sha256": version.sha256, "bytes": version.bytes,
+            "url": f"{url}/versions/{version.number}",
+        },
+        "job": {"id": str(job_id), "state": "queued", "url": f"/v1/jobs/{job_id}"},
+        "estimate": place.answer(),
+    }  # fmt: skip

@@ -1,0 +1,74 @@
+"""Who calls: a bearer token, or the session of a person who is signed in on the pages."""
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import permissions
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from ingestion.models import Caller
+from ingestion.models.callers import hash_token
+
+if TYPE_CHECKING:
+    # DRF's views load this module while they are loaded themselves.
+    from rest_framework.views import APIView
+
+# A token has 46 characters; anything much longer is not one and is not worth hashing.
+TOKEN_MAX = 200
+
+
+class BearerAuthentication(BaseAuthentication):
+    """`Authorization: Bearer TOKEN`, looked up by the token's hash."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
+        header = request.headers.get("Authorization", "")
+        if not header:
+            return None
+        scheme, _, token = header.partition(" ")
+        token = token.strip()
+        if scheme.lower() != "bearer" or not token or len(token) > TOKEN_MAX:
+            raise AuthenticationFailed("Send the header 'Authorization: Bearer TOKEN'.")
+        caller = Caller.objects.filter(token_hash=hash_token(token), is_active=True).first()
+        if caller is None:
+            raise AuthenticationFailed("This token is not known; ask an operator for one.")
+        return caller, None
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="larkfield"'
+
+
+class PageSessionAuthentication(SessionAuthentication):
+    """A signed-in person acts as the caller that the account is tied to; unsafe methods need the CSRF token."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        found = super().authenticate(request)
+        if found is None:
+            return None
+        caller = Caller.objects.filter(user=found[0], is_active=True).first()
+        if caller is None:
+            raise AuthenticationFailed("This account is tied to no caller; ask an operator.")
+        return caller, None
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller of a request that passed `IsCaller`."""
+    caller: object = request.user
+    assert isinstance(caller, Caller)
+    return caller
+
+
+class IsCaller(permissions.BasePermission):
+    """Every valid token may read; a view names a right more in `required_right`, by method where it differs."""
+
+    message = "This caller lacks the right."
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        if not isinstance(request.user, Caller):
+            return False
+        rights = getattr(view, "required_rights", {})
+        right = rights.get(request.method)
+        if right is None or request.user.can(right):
+            return True
+        self.message = f"This needs the right '{right}'; ask an operator."
+        return False

@@ -1,0 +1,32 @@
+"""Deleting a document: gone from search and answers when the transaction commits; its history stays."""
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from ingestion.models import Chunk, Document, DocumentVersion
+from ingestion.models.jobs import LIVE_STATES
+from ingestion.pipeline.publishing import bump_corpus
+from ingestion.queue import controlling
+
+
+@transaction.atomic
+def delete_document(slug: str) -> bool:
+    """The document is deleted: nothing of it is searchable, its jobs are cancelled. False: there was none.
+
+    Lock order as in publishing: document, corpus, jobs, depth. A worker that publishes at this moment either comes
+    first, or finds the document deleted and its claim lost.
+    """
+    document = Document.objects.select_for_update(no_key=True).filter(slug=slug, deleted_at=None).first()
+    if document is None:
+        return False
+    versions = DocumentVersion.objects.filter(document=document)
+    versions.filter(published_at__isnull=False, superseded_at=None).update(superseded_at=Now())
+    versions.filter(deleted_at=None).update(deleted_at=Now())
+    Chunk.objects.filter(version__document=document, is_searchable=True).update(is_searchable=False)
+    document.published = None
+    document.deleted_at = Now()
+    document.save(update_fields=["published", "deleted_at"])
+    bump_corpus()
+    live = versions.filter(job__state__in=LIVE_STATES).values_list("job_id", flat=True)
+    controlling.cancel(live, running_too=True, code="document_deleted", detail="The document was deleted.")
+    return True

@@ -1,0 +1,92 @@
+"""From pace to promise: how long an accepted job will take, and when a refused one should come back (pure).
+
+The pace is measured where enough finished under pressure; before that it is assumed from the first limit, less what
+the provider's buckets hold at this moment. Both say which they are.
+"""
+
+import random
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from ingestion.pace import Pace
+
+# One job alone: a chat answer and its embeddings, from the simulated provider's own times.
+SERVICE_SECONDS = 3.0
+# The low and the high of an estimate as parts of it: what runs beside it, and how unlike its documents may be.
+LOW, HIGH = 0.5, 1.6
+# An assumed pace knows less.
+ASSUMED_LOW, ASSUMED_HIGH = 0.3, 2.5
+# Events a minute that a worker is assumed to apply until a pace is measured.
+ASSUMED_EVENTS_PER_MINUTE = 6_000.0
+# Tokens of a policy of ordinary length: turns a token limit into jobs where no job is at hand.
+TYPICAL_UNITS = 2_500.0
+# Places free up irregularly; a refused caller comes a little later than the pace says.
+RETRY_MARGIN = 1.25
+JITTER = 0.1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds until the job is finished, between `low_seconds` and `high_seconds`."""
+
+    wait_seconds: float
+    low_seconds: float
+    high_seconds: float
+    basis: str
+    jobs_ahead: int
+
+    def answer(self) -> dict[str, float | str]:
+        return {
+            "wait_seconds": round(self.wait_seconds),
+            "low_seconds": int(self.low_seconds),
+            "high_seconds": -int(-self.high_seconds // 1),
+            "basis": self.basis,
+        }
+
+
+NOTHING_LEFT = Estimate(0.0, 0.0, 0.0, "measured", 0)
+
+
+def assumed_rates(queue: str) -> tuple[float, float]:
+    """(jobs a minute, units a minute) that the configured limits allow."""
+    if queue == "events":
+        rate = 60 * settings.EVENT_COMPLETIONS_PER_SECOND or ASSUMED_EVENTS_PER_MINUTE
+        return rate, rate
+    return float(settings.CHAT_REQUESTS_PER_MINUTE), float(settings.EMBEDDING_TOKENS_PER_MINUTE)
+
+
+def estimate(
+    queue: str, pace: Pace, *, jobs_ahead: int, units_ahead: float, units: float, jobs_room: float, units_room: float
+) -> Estimate:
+    """When a job of `units` behind `jobs_ahead` and `units_ahead` will have finished.
+
+    `jobs_room` and `units_room`: what the provider's buckets hold now, which only an assumed pace has not seen.
+    """
+    if pace.is_measured:
+        waits = (60 * (jobs_ahead + 1) / pace.jobs_per_minute, 60 * (units_ahead + units) / pace.units_per_minute)
+        # Jobs and units tell the same where the documents ahead are like those that finished; the mean of both
+        # neither ignores a giant ahead nor takes it for the rule.
+        wait = max(sum(waits) / 2, min(pace.sojourn_seconds, SERVICE_SECONDS))
+        return Estimate(wait, LOW * wait, HIGH * wait + SERVICE_SECONDS, "measured", jobs_ahead)
+    jobs_rate, units_rate = assumed_rates(queue)
+    alone = SERVICE_SECONDS if queue == "documents" else 1.0
+    wait = alone + max(
+        60 * max(0.0, jobs_ahead + 1 - jobs_room) / jobs_rate,
+        60 * max(0.0, units_ahead + units - units_room) / units_rate,
+    )
+    return Estimate(wait, ASSUMED_LOW * wait, ASSUMED_HIGH * wait + alone, "assumed", jobs_ahead)
+
+
+def place_seconds(queue: str, pace: Pace) -> float:
+    """Seconds in which one place of the bound becomes free."""
+    if pace.is_measured or (pace.jobs and pace.jobs_per_minute > 0 and pace.pressure >= 1):
+        return 60 / pace.jobs_per_minute
+    jobs_rate, units_rate = assumed_rates(queue)
+    per_job = TYPICAL_UNITS if queue == "documents" else 1.0
+    return 60 / min(jobs_rate, units_rate / per_job)
+
+
+def with_jitter(seconds: float, pick: float | None = None) -> float:
+    """A little later, so that callers who were refused together don't come back together."""
+    return seconds * (1 + JITTER * (random.random() if pick is None else pick))

@@ -1,0 +1,57 @@
+"""`manage.py runworker`: one worker process until it is told to stop."""
+
+import logging
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections as django_connections
+
+from ingestion import jobs, worker
+from ingestion.provider import client
+from ingestion.worker.database import answers
+from ingestion.worker.loop import Loop
+
+
+class Command(BaseCommand):
+    help = "Runs jobs. Example: manage.py runworker --queues documents --concurrency 8"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--queues", default=",".join(jobs.QUEUES), help="names, separated by commas")
+        parser.add_argument("--concurrency", type=int, default=settings.WORKER_CONCURRENCY, help="jobs at a time")
+        parser.add_argument("--drain-seconds", type=float, default=settings.DRAIN_SECONDS, help="time to finish")
+        parser.add_argument("--once", action="store_true", help="run all that is ready, then exit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        queues = [name.strip() for name in options["queues"].split(",") if name.strip()]
+        unknown = [name for name in queues if name not in jobs.QUEUES]
+        if unknown or not queues:
+            raise CommandError(f"Unknown queue {', '.join(unknown) or '(none)'}: choose from {', '.join(jobs.QUEUES)}.")
+        if not 1 <= options["concurrency"] <= 256:
+            raise CommandError("--concurrency must be from 1 to 256.")
+        if options["drain_seconds"] < 0:
+            raise CommandError("--drain-seconds must not be negative.")
+        self._check_surroundings(queues)
+        # All threads of a worker share few connections: none is held while a job waits for the provider.
+        django_connections["default"].settings_dict["OPTIONS"]["pool"] = {
+            "min_size": 1, "max_size": worker.POOL_MAX, "timeout": 30, "max_idle": 60,
+        }  # fmt: skip
+        loop = Loop(queues, options["concurrency"], options["drain_seconds"], once=options["once"])
+        loop.stopping.install()
+        code = loop.run()
+        # Threads that still wait for the provider have lost their claims; nothing they do is written.
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    def _check_surroundings(self, queues: list[str]) -> None:
+        """One clear line and a failure where the worker could do nothing."""
+        if not answers():
+            host = settings.DATABASES["default"]["HOST"] or "the local socket"
+            raise CommandError(f"The database at {host} does not answer: check DATABASE_URL.")
+        if "documents" in queues and (problem := client.check_reachable()):
+            raise CommandError(problem)

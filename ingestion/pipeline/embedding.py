@@ -1,0 +1,136 @@
+"""The vectors of a version's chunks: taken over where the same input was embedded before, else in batches."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from ingestion import connections
+from ingestion.models import Chunk, ChunkVector, DocumentVersion, embedding_version
+from ingestion.provider import client, pacing
+from ingestion.provider.client import CallContext, EmbeddingReply
+from ingestion.provider.errors import ProviderFailed, ProviderRefused
+from ingestion.queue import settling
+from ingestion.queue.claims import Claim
+from ingestion.queue.outcomes import ClaimLost
+
+# Vectors of the same input under the same embedding version, from whichever chunk has one. Never two for a chunk:
+# the unique rule (chunk, embedding version) decides.
+TAKE_OVER = """
+INSERT INTO ingestion_chunkvector (chunk_id, embedding_version, input_hash, vector, is_reused)
+SELECT chunk.id, %(version)s, chunk.input_hash, known.vector, true
+FROM ingestion_chunk AS chunk
+CROSS JOIN LATERAL (
+    SELECT vector FROM ingestion_chunkvector AS held
+    WHERE held.input_hash = chunk.input_hash AND held.embedding_version = %(version)s
+    LIMIT 1
+) AS known
+WHERE chunk.job_id = %(job_id)s
+ON CONFLICT (chunk_id, embedding_version) DO NOTHING
+"""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One distinct text to embed and the chunks that have it."""
+
+    text: str
+    tokens: int
+    input_hash: str
+    chunk_ids: tuple[int, ...]
+
+
+def ensure_vectors(claim: Claim, version: DocumentVersion) -> None:
+    """Each chunk of the job has its one vector. What a batch gave is saved before the next batch is asked for."""
+    with connections.brief(), transaction.atomic():
+        _note_progress(claim, version)
+        with connection.cursor() as cursor:
+            cursor.execute(TAKE_OVER, {"version": embedding_version(), "job_id": claim.id})
+        _note_progress(claim, version)
+    missing = _missing(claim)
+    most_tokens = pacing.largest_batch_tokens() if missing else 0
+    connections.release()
+    for batch in batches(missing, settings.EMBEDDING_BATCH_INPUTS, most_tokens):
+        if claim.lost.is_set():
+            raise ClaimLost(f"{claim.kind} {claim.id} was lost between two batches")
+        _embed(claim, version, batch)
+
+
+def _missing(claim: Claim) -> list[Input]:
+    """The distinct inputs without a vector, in the order of their first chunk."""
+    with connections.brief():
+        rows = list(
+            Chunk.objects.filter(job_id=claim.id)
+            .exclude(vectors__embedding_version=embedding_version())
+            .order_by("position")
+            .values_list("id", "input_hash", "embedding_prefix", "text", "tokens")
+        )
+    found: dict[str, Input] = {}
+    for identity, input_hash, prefix, text, tokens in rows:
+        earlier = found[input_hash].chunk_ids if input_hash in found else ()
+        found[input_hash] = Input(prefix + text, tokens, input_hash, (*earlier, identity))
+    return list(found.values())
+
+
+def batches(inputs: list[Input], most_inputs: int, most_tokens: int) -> Iterator[list[Input]]:
+    """Cuts the inputs, in order, into batches of at most `most_inputs` and `most_tokens` (a larger one goes alone)."""
+    batch: list[Input] = []
+    tokens = 0
+    for one in inputs:
+        if batch and (len(batch) == most_inputs or tokens + one.tokens > most_tokens):
+            yield batch
+            batch, tokens = [], 0
+        batch.append(one)
+        tokens += one.tokens
+    if batch:
+        yield batch
+
+
+def _embed(claim: Claim, version: DocumentVersion, batch: list[Input]) -> None:
+    """Saves the batch's vectors. One refused input is found by halving; its neighbours keep their vectors."""
+    try:
+        reply = client.embed(
+            [one.text for one in batch],
+            context=CallContext(purpose="bulk", step="embed", job_id=claim.id, generation=claim.generation),
+            token_count=sum(one.tokens for one in batch),
+        )
+    except ProviderRefused:
+        if len(batch) == 1:
+            raise
+        middle = len(batch) // 2
+        refused = None
+        for half in (batch[:middle], batch[middle:]):
+            try:
+                _embed(claim, version, half)
+            except ProviderRefused as error:
+                refused = error
+        if refused:
+            raise refused from None
+        return
+    _save(claim, version, batch, reply)
+    if reply.bad:
+        why = next(iter(reply.bad.values()))
+        raise ProviderFailed("bad_vector", f"{len(reply.bad)} of {len(batch)} vectors are unusable; the first: {why}")
+
+
+def _save(claim: Claim, version: DocumentVersion, batch: list[Input], reply: EmbeddingReply) -> None:
+    rows = [
+        ChunkVector(
+            chunk_id=chunk_id, embedding_version=embedding_version(), input_hash=one.input_hash, vector=vector,
+            is_reused=place > 0,
+        )
+        for one, vector in zip(batch, reply.vectors, strict=True)
+        if vector is not None
+        for place, chunk_id in enumerate(one.chunk_ids)
+    ]  # fmt: skip
+    with connections.brief(), transaction.atomic():
+        settling.fence(claim, done=0, total=version.chunk_count or 0)
+        ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
+        _note_progress(claim, version)
+
+
+def _note_progress(claim: Claim, version: DocumentVersion) -> None:
+    """The job's progress is the number of its chunks that have a vector; the fence comes with it."""
+    done = ChunkVector.objects.filter(chunk__job_id=claim.id, embedding_version=embedding_version()).count()
+    settling.fence(claim, done=done, total=version.chunk_count or 0, lane="embeddings")

@@ -1,0 +1,53 @@
+"""Publishing: in one transaction the document points at the new version, and its job is settled with it."""
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from ingestion.models import Chunk, ChunkVector, Corpus, Document, DocumentVersion, embedding_version
+from ingestion.queue.claims import Claim
+from ingestion.queue.outcomes import ClaimLost
+
+
+class IncompleteVersion(Exception):
+    """A version without all its chunks and vectors must never be published."""
+
+    code = "incomplete_version"
+
+
+def publish(claim: Claim, version_id: int) -> None:
+    """The version is the published one, unless a higher number is; then it is superseded at once.
+
+    Runs in the transaction that settles the job. Lock order: document, job (by the settlement), corpus, depth.
+    """
+    number, document_id = DocumentVersion.objects.values_list("number", "document_id").get(id=version_id)
+    document = Document.objects.select_for_update(no_key=True).get(id=document_id)
+    if document.deleted_at:
+        raise ClaimLost(f"document {document.slug} was deleted")
+    version = DocumentVersion.objects.get(id=version_id)
+    _check_complete(claim, version)
+    current = document.published
+    if current and current.number > number:
+        DocumentVersion.objects.filter(id=version_id).update(superseded_at=Now())
+        return
+    if current:
+        DocumentVersion.objects.filter(id=current.id).update(superseded_at=Now())
+        Chunk.objects.filter(version_id=current.id, is_searchable=True).update(is_searchable=False)
+    DocumentVersion.objects.filter(id=version_id).update(published_at=Now())
+    Chunk.objects.filter(version_id=version_id).update(is_searchable=True)
+    document.published, document.title = version, version.title
+    document.save(update_fields=["published", "title"])
+    bump_corpus()
+
+
+def bump_corpus() -> None:
+    """Answers that were cached before this transaction commits are no longer found."""
+    assert transaction.get_connection().in_atomic_block
+    Corpus.objects.filter(id=1).update(generation=F("generation") + 1)
+
+
+def _check_complete(claim: Claim, version: DocumentVersion) -> None:
+    chunks = Chunk.objects.filter(job_id=claim.id).count()
+    vectors = ChunkVector.objects.filter(chunk__job_id=claim.id, embedding_version=embedding_version()).count()
+    if not chunks or not version.chunk_count == chunks == vectors:
+        raise IncompleteVersion(f"{vectors} vectors for {chunks} of {version.chunk_count} chunks")

@@ -1,0 +1,81 @@
+"""Counts and clips text by the provider's tokens (cl100k_base), exactly and without the network.
+
+The rank table comes from the installed `bpe-openai` package; the engine is `tiktoken`. Importing the engine of
+`bpe-openai` itself builds the tables of three encodings and costs a process about 93 MiB, which a worker that must
+stay below 150 MiB can't pay; this pair costs about 30. Special tokens such as `<|endoftext|>` are plain text here:
+what a user writes must never act as a control word. No other module may name an encoding.
+"""
+
+import base64
+import gzip
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+import tiktoken
+
+# The split of cl100k_base into words before merging, as published with the encoding.
+_WORDS = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+# No token of cl100k_base is longer (the longest are runs of blanks).
+LONGEST_TOKEN_CHARACTERS = 128
+# A longer text is counted in slices: one word of a megabyte makes the engine hold 40 MiB.
+_SLICE_CHARACTERS = 50_000
+
+_loading = threading.Lock()
+_loaded: tiktoken.Encoding | None = None
+
+
+def count_tokens(text: str) -> int:
+    """The number of tokens of `text`; above 50,000 characters at most one too many for each further 50,000."""
+    encoding = _loaded or _encoding()
+    if len(text) <= _SLICE_CHARACTERS:
+        return len(encoding.encode_ordinary(text))
+    return sum(
+        len(encoding.encode_ordinary(text[start : start + _SLICE_CHARACTERS]))
+        for start in range(0, len(text), _SLICE_CHARACTERS)
+    )
+
+
+def clip_tokens(text: str, max_tokens: int) -> str:
+    """The start of `text` that has at most `max_tokens` tokens and ends between two characters."""
+    encoding = _encoding()
+    text = text[: max(max_tokens, 0) * LONGEST_TOKEN_CHARACTERS]
+    tokens = encoding.encode_ordinary(text)
+    kept = max_tokens
+    while len(tokens) > max_tokens:
+        # A token may end inside a character, and a shorter text may be merged otherwise: hence the loop.
+        text = encoding.decode_bytes(tokens[:kept]).decode("utf-8", errors="ignore")
+        tokens = encoding.encode_ordinary(text)
+        kept -= 1
+    return text
+
+
+def _encoding() -> tiktoken.Encoding:
+    global _loaded
+    # The lock keeps two threads from holding two tables at once in the moment of the first call.
+    with _loading:
+        if _loaded is None:
+            _loaded = _load()
+    return _loaded
+
+
+def _load() -> tiktoken.Encoding:
+    ranks = _ranks()
+    encoding = tiktoken.Encoding("cl100k_base", pat_str=_WORDS, mergeable_ranks=ranks, special_tokens={})
+    # The engine has its own copy by now; this one would hold 15 MiB for nothing.
+    ranks.clear()
+    return encoding
+
+
+def _ranks() -> dict[bytes, int]:
+    # Found without an import, because importing the package loads its engine.
+    spec = find_spec("bpe_openai")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("the package bpe-openai, which carries the table of cl100k_base, is not installed")
+    table = Path(spec.submodule_search_locations[0]) / "data" / "cl100k_base.tiktoken.gz"
+    with gzip.open(table) as lines:
+        pairs = (line.split() for line in lines)
+        return {base64.b64decode(token): int(rank) for token, rank in pairs}

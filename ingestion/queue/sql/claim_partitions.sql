@@ -1,0 +1,35 @@
+-- Guarantee: of each given partition (locked by `lock_partitions` in this transaction) the next ready jobs in order of
+-- acceptance, none behind one that is not ready, and none while another of the partition runs.
+WITH line AS MATERIALIZED (
+    SELECT job.id,
+           bool_and(job.state = 'queued' AND job.ready_at <= now() AND job.kind = ANY(%(kinds)s))
+               OVER (PARTITION BY job.partition ORDER BY job.sequence) AS is_free
+    FROM unnest(%(partitions)s::text[]) AS wanted(partition)
+    CROSS JOIN LATERAL (
+        SELECT live.id, live.partition, live.sequence, live.state, live.ready_at, live.kind
+        FROM ingestion_job AS live
+        WHERE live.partition = wanted.partition AND live.state IN ('queued', 'running')
+        ORDER BY live.sequence
+        LIMIT %(run_length)s
+    ) AS job
+), picked AS MATERIALIZED (
+    SELECT job.id
+    FROM ingestion_job AS job JOIN line ON line.id = job.id
+    WHERE line.is_free AND job.state = 'queued' AND (job.expires_at IS NULL OR job.expires_at > now())
+    ORDER BY job.sequence
+    LIMIT %(limit)s
+    FOR NO KEY UPDATE OF job SKIP LOCKED
+)
+UPDATE ingestion_job AS job
+SET state = 'running',
+    generation = job.generation + 1,
+    attempt = job.attempt + 1,
+    lease_until = now() + make_interval(secs => %(lease_seconds)s),
+    started_at = COALESCE(job.started_at, now()),
+    worker = %(worker)s,
+    waiting_for = NULL,
+    waiting_since = NULL
+FROM picked
+WHERE job.id = picked.id
+RETURNING job.id, job.queue, job.kind, job.generation, job.attempt, job.max_attempts,
+          job.partition, job.sequence, job.caller_id, job.request_id

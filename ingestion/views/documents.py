@@ -1,0 +1,150 @@
+"""GET and DELETE of documents, versions, texts, files and news; any valid token may read."""
+
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db.models import Prefetch, Q
+from django.http import FileResponse, HttpResponse, HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ingestion import deleting
+from ingestion.models import Chunk, Document, DocumentVersion
+from ingestion.models.jobs import LIVE_STATES
+from ingestion.problems import Problem
+from ingestion.views import shapes
+from ingestion.views.paging import PAGE_SIZE, page, read_cursor
+
+QUERY_MAX = 200
+# Numbers beyond the column's range name no version.
+NUMBER_MAX = 2**31 - 1
+
+
+def _document(slug: str) -> Document:
+    found = Document.objects.select_related("published__job__summary").filter(slug=slug, deleted_at=None).first()
+    if found is None:
+        raise Problem("not_found", f"There is no document '{slug[:100]}'.")
+    return found
+
+
+def _pending(document: Document) -> DocumentVersion | None:
+    """The newest version that is on its way."""
+    live = document.versions.filter(job__state__in=LIVE_STATES)
+    return live.select_related("job").order_by("-number").first()
+
+
+def _version(slug: str, number: int) -> DocumentVersion:
+    found = None
+    if number <= NUMBER_MAX:
+        versions = DocumentVersion.objects.select_related("job__summary").filter(document=_document(slug))
+        found = versions.filter(number=number).first()
+    if found is None:
+        raise Problem("not_found", f"The document '{slug[:100]}' has no version {number}.")
+    return found
+
+
+class DocumentList(APIView):
+    @extend_schema(operation_id="list_documents", responses={200: dict})
+    def get(self, request: Request) -> Response:
+        documents = Document.objects.filter(deleted_at=None).select_related("published__job__summary")
+        query = request.query_params.get("q", "").strip()
+        if len(query) > QUERY_MAX or "\x00" in query:
+            raise Problem("invalid_request", f"q has at most {QUERY_MAX} characters and no NUL.")
+        if query:
+            documents = documents.filter(Q(title__icontains=query) | Q(slug__icontains=query))
+        if after := read_cursor(request, str):
+            documents = documents.filter(slug__gt=after)
+        live = DocumentVersion.objects.filter(job__state__in=LIVE_STATES).select_related("job").order_by("-number")
+        documents = documents.prefetch_related(Prefetch("versions", queryset=live, to_attr="on_their_way"))
+        found, following = page(request, list(documents.order_by("slug")[: PAGE_SIZE + 1]), lambda row: row.slug)
+        results = [shapes.document(row, row.on_their_way[0] if row.on_their_way else None) for row in found]
+        return Response({"results": results, "next": following})
+
+
+class DocumentDetail(APIView):
+    required_rights = {"DELETE": "operate"}
+
+    @extend_schema(operation_id="read_document", responses={200: dict})
+    def get(self, request: Request, slug: str) -> Response:
+        document = _document(slug)
+        return Response(shapes.document(document, _pending(document)))
+
+    @extend_schema(operation_id="delete_document", responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        if not deleting.delete_document(slug):
+            raise Problem("not_found", f"There is no document '{slug[:100]}'.")
+        return Response(status=204)
+
+
+def list_versions(request: Request, slug: str) -> Response:
+    """The versions of a document, newest first."""
+    versions = DocumentVersion.objects.select_related("job__summary").filter(document=_document(slug))
+    if (before := read_cursor(request, int)) is not None:
+        versions = versions.filter(number__lt=before)
+    found, following = page(request, list(versions.order_by("-number")[: PAGE_SIZE + 1]), lambda row: row.number)
+    return Response({"results": [shapes.version(row, slug) for row in found], "next": following})
+
+
+class VersionDetail(APIView):
+    @extend_schema(operation_id="read_version", responses={200: dict})
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        found = _version(slug, number)
+        answer = shapes.version(found, slug)
+        if request.query_params.get("include") == "chunks":
+            answer["chunks"] = _chunks(found)
+        return Response(answer)
+
+
+def _chunks(version: DocumentVersion) -> list[dict[str, Any]]:
+    rows = Chunk.objects.filter(version=version).order_by("position")
+    return [dict(row) for row in rows.values("position", "start", "end", "heading_path", "text")]
+
+
+class VersionText(APIView):
+    @extend_schema(operation_id="read_text", responses={(200, "text/plain"): str})
+    def get(self, request: Request, slug: str, number: int) -> HttpResponse:
+        found = _version(slug, number)
+        if found.text is None:
+            raise Problem("conflict", "The version's text was not read yet; its job tells how far it is.")
+        return HttpResponse(found.text, content_type="text/plain; charset=utf-8")
+
+
+class VersionFile(APIView):
+    @extend_schema(operation_id="download_file", responses={(200, "application/octet-stream"): bytes})
+    def get(self, request: Request, slug: str, number: int) -> HttpResponseBase:
+        found = _version(slug, number)
+        try:
+            stored = default_storage.open(found.storage_key, "rb")
+        except FileNotFoundError:
+            raise Problem("not_found", "The file of this version is no longer kept.") from None
+        name = found.file_name or f"{slug}-{number}"
+        return FileResponse(stored, as_attachment=True, filename=name, content_type=found.media_type)
+
+
+class News(APIView):
+    @extend_schema(operation_id="list_news", responses={200: dict})
+    def get(self, request: Request) -> Response:
+        versions = DocumentVersion.objects.filter(published_of__isnull=False, published_of__deleted_at=None)
+        versions = versions.select_related("job__summary", "document").order_by("-published_at", "-id")
+        if after := read_cursor(request, int):
+            edge = DocumentVersion.objects.filter(id=after).first()
+            if edge and edge.published_at:
+                versions = versions.filter(
+                    Q(published_at__lt=edge.published_at) | Q(published_at=edge.published_at, id__lt=edge.id)
+                )
+        found, following = page(request, list(versions[: PAGE_SIZE + 1]), lambda row: row.id)
+        return Response({"results": [_news(row) for row in found], "next": following})
+
+
+def _news(version: DocumentVersion) -> dict[str, Any]:
+    slug = version.document.slug
+    return {
+        "document": slug,
+        "title": version.title,
+        "version": version.number,
+        "published_at": shapes.moment(version.published_at),
+        "summary": shapes.summary_of(version),
+        "url": f"{shapes.document_url(slug)}/versions/{version.number}",
+    }

@@ -1,0 +1,68 @@
+"""GET, cancel and retry of jobs. A caller sees its own; `operate` sees all; what one may not see is 404."""
+
+from uuid import UUID
+
+from django.db import transaction
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ingestion import admission
+from ingestion.authentication import caller_of
+from ingestion.models import Job
+from ingestion.problems import Problem
+from ingestion.queue import controlling, wakeup
+from ingestion.queue.controlling import QueueFull
+from ingestion.views import shapes
+
+
+def _job(request: Request, job_id: UUID) -> Job:
+    caller = caller_of(request)
+    jobs = Job.objects.select_related("version__document", "event")
+    found = jobs.filter(id=job_id).first()
+    if found is None or not (caller.can("operate") or found.caller_id == caller.pk):
+        raise Problem("not_found", "There is no such job, or it is another caller's.")
+    return found
+
+
+class JobDetail(APIView):
+    @extend_schema(operation_id="read_job", responses={200: dict})
+    def get(self, request: Request, job_id: UUID) -> Response:
+        return Response(shapes.job(_job(request, job_id)))
+
+
+class JobCancel(APIView):
+    @extend_schema(operation_id="cancel_job", request=None, responses={200: dict})
+    def post(self, request: Request, job_id: UUID) -> Response:
+        found = _job(request, job_id)
+        if not controlling.cancel([found.id]):
+            found.refresh_from_db(fields=["state"])
+            raise Problem("conflict", f"Only a queued job can be cancelled; this one is {found.state}.")
+        return Response(shapes.job(_job(request, job_id)))
+
+
+class JobRetry(APIView):
+    required_rights = {"POST": "operate"}
+
+    @extend_schema(operation_id="retry_job", request=None, responses={202: dict})
+    def post(self, request: Request, job_id: UUID) -> Response:
+        found = _job(request, job_id)
+        revive(found)
+        return Response(shapes.job(_job(request, job_id)), status=202, headers={"Location": f"/v1/jobs/{found.id}"})
+
+
+def revive(found: Job) -> None:
+    """The dead letter or failed job is queued again. Raises Problem 409, or 503 where the bound leaves no place."""
+    if hasattr(found, "version") and found.version.deleted_at:
+        raise Problem("conflict", "The document of this job was deleted.")
+    try:
+        with transaction.atomic():
+            if not controlling.revive(found.id):
+                found.refresh_from_db(fields=["state"])
+                raise Problem(
+                    "conflict", f"Only a dead letter or failed job can be retried; this one is {found.state}."
+                )
+            wakeup.notify(found.queue, 0)
+    except QueueFull:
+        raise admission.refusal(found.queue) from None

@@ -1,0 +1,54 @@
+"""Is the process alive, and are its parts there: /healthz and /readyz, open to everyone, without a secret."""
+
+import logging
+from collections.abc import Callable
+
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+
+from ingestion.promises import valkey
+
+log = logging.getLogger("larkfield.health")
+
+# A name that no version has: asking for it shows that the storage answers.
+PROBE_NAME = "readiness-probe"
+
+
+def healthz(request: HttpRequest) -> JsonResponse:
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM ingestion_queuestate LIMIT 1")
+
+
+def _storage() -> None:
+    default_storage.exists(PROBE_NAME)
+
+
+def _cache() -> None:
+    valkey().ping()
+
+
+def _check(probe: Callable[[], object], failure: str) -> str:
+    try:
+        probe()
+    except Exception as error:
+        log.warning("a part is not there", extra={"part": probe.__name__.strip("_"), "error": type(error).__name__})
+        return failure
+    return "ok"
+
+
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when database and storage answer; a cache that is down only degrades, since the product works without."""
+    checks = {
+        "database": _check(_database, "down"),
+        "storage": _check(_storage, "down"),
+        "cache": _check(_cache, "degraded"),
+    }
+    is_ready = checks["database"] == checks["storage"] == "ok"
+    status = "unavailable" if not is_ready else "ok" if checks["cache"] == "ok" else "degraded"
+    return JsonResponse({"status": status, "checks": checks}, status=200 if is_ready else 503)

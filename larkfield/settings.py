@@ -1,0 +1,283 @@
+"""All settings in one file, grouped as a reader meets them; `.env.example` explains each variable.
+
+Values come from the environment (and `.env`) through `larkfield.env`, which fails loudly. Contradictions
+between values are found by `larkfield.checks`.
+"""
+
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from dotenv import load_dotenv
+
+from larkfield import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+load_dotenv(BASE_DIR / ".env")
+# Where embedded services, files and secrets of a development machine live.
+DATA_DIR = Path(env.text("LARKFIELD_DATA_DIR", str(BASE_DIR / "var"))).resolve()
+
+# --- Django -----------------------------------------------------------------------------------------------------
+
+LARKFIELD_ENV = env.one_of("LARKFIELD_ENV", "development", ("development", "production"))
+IS_PRODUCTION = LARKFIELD_ENV == "production"
+if IS_PRODUCTION:
+    missing = [name for name in ("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL") if not env.text(name)]
+    if missing:
+        raise ImproperlyConfigured(f"LARKFIELD_ENV=production needs {', '.join(missing)}: set each.")
+
+
+def _development_key() -> str:
+    """A random key of this machine, kept so that sessions survive a restart."""
+    path = DATA_DIR / "secret-key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(secrets.token_urlsafe(64))
+        path.chmod(0o600)
+    return path.read_text()
+
+
+SECRET_KEY = env.text("SECRET_KEY") or _development_key()
+DEBUG = False
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+PORT = env.whole("PORT", 8000, least=1, most=65535)
+ROOT_URLCONF = "larkfield.urls"
+WSGI_APPLICATION = "larkfield.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = [
+    "ingestion",
+    "assistant",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "larkfield.apps.LarkfieldConfig",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "larkfield.middleware.RequestIdMiddleware",
+    "larkfield.middleware.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "/sign-in/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/sign-in/"
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+# Development serves static files from their apps; production from `collectstatic`.
+WHITENOISE_USE_FINDERS = not IS_PRODUCTION
+WHITENOISE_AUTOREFRESH = False
+APPEND_SLASH = False
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SAMESITE = "Lax"
+if IS_PRODUCTION:
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+
+# --- addresses --------------------------------------------------------------------------------------------------
+
+
+def _running(name: str, default: str) -> str:
+    """What a `make run` in another terminal says of its addresses."""
+    try:
+        addresses = json.loads((DATA_DIR / "run" / "addresses.json").read_text())
+    except (OSError, ValueError):
+        return default
+    return str(addresses.get(name) or default)
+
+
+DATABASE_URL = env.text("DATABASE_URL") or embedded.database_url(DATA_DIR)
+VALKEY_URL = env.text("VALKEY_URL") or embedded.valkey_url(DATA_DIR)
+PROVIDER_BASE_URL = (env.text("PROVIDER_BASE_URL") or _running("PROVIDER_BASE_URL", "http://127.0.0.1:9090/v1")).rstrip(
+    "/"
+)
+PROVIDER_API_KEY = env.text("PROVIDER_API_KEY", "" if IS_PRODUCTION else "simulated")
+
+
+def _database(url: str) -> dict[str, Any]:
+    """DATABASE_URL as Django's settings; only postgres:// and postgresql:// are known."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured("DATABASE_URL must start with postgresql://.")
+    query = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": query.pop("host", "") or unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        # A statement that hangs must not hold locks for ever; an idle transaction pins dead rows.
+        "OPTIONS": {
+            **query,
+            "connect_timeout": 5,
+            "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
+            "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 10, "max_idle": 60},
+        },
+        # The pool keeps connections; a Django connection is given back after each request or step.
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+# Connections of one process. A worker sets its own, smaller number (ingestion.worker.WORKER_POOL_MAX).
+DATABASE_POOL_MAX = env.whole("DATABASE_POOL_MAX", 8, least=1, most=200)
+DATABASES = {"default": _database(DATABASE_URL)}
+
+AZURE_STORAGE_CONNECTION_STRING = env.text("AZURE_STORAGE_CONNECTION_STRING")
+AZURE_STORAGE_CONTAINER = env.text("AZURE_STORAGE_CONTAINER", "larkfield")
+MEDIA_ROOT = DATA_DIR / "files"
+STORAGES: dict[str, Any] = {
+    "default": {
+        "BACKEND": "storages.backends.azure_storage.AzureStorage",
+        "OPTIONS": {
+            "connection_string": AZURE_STORAGE_CONNECTION_STRING,
+            "azure_container": AZURE_STORAGE_CONTAINER,
+            "overwrite_files": True,
+        },
+    }
+    if AZURE_STORAGE_CONNECTION_STRING
+    else {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(MEDIA_ROOT)}},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if IS_PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+# --- the bound and the limits of a caller -----------------------------------------------------------------------
+
+DOCUMENTS_QUEUE_MAX = env.whole("DOCUMENTS_QUEUE_MAX", 500, least=1)
+DOCUMENTS_QUEUE_MAX_UNITS = env.whole("DOCUMENTS_QUEUE_MAX_UNITS", 1_500_000, least=1)
+DOCUMENTS_QUEUE_MAX_BYTES = env.whole("DOCUMENTS_QUEUE_MAX_BYTES", 268_435_456, least=1)
+EVENTS_QUEUE_MAX = env.whole("EVENTS_QUEUE_MAX", 300, least=1)
+EVENTS_QUEUE_MAX_UNITS = env.whole("EVENTS_QUEUE_MAX_UNITS", 3_000, least=1)
+EVENTS_QUEUE_MAX_BYTES = env.whole("EVENTS_QUEUE_MAX_BYTES", 33_554_432, least=1)
+PROMISED_WAIT_SECONDS = env.seconds("PROMISED_WAIT_SECONDS", 900, most=None)
+CALLER_QUEUE_SHARE = env.share("CALLER_QUEUE_SHARE", 1.0, least=0.001)
+UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", 2_097_152, least=1, most=1_073_741_824)
+UPLOADS_PER_MINUTE = env.whole("UPLOADS_PER_MINUTE", 120, least=1)
+QUESTIONS_PER_MINUTE = env.whole("QUESTIONS_PER_MINUTE", 120, least=1)
+EVENTS_PER_MINUTE = env.whole("EVENTS_PER_MINUTE", 12_000, least=1)
+
+# --- jobs -------------------------------------------------------------------------------------------------------
+
+LEASE_SECONDS = env.seconds("LEASE_SECONDS", 30, least=0.5, most=86_400)
+HEARTBEAT_SECONDS = env.seconds("HEARTBEAT_SECONDS", 8, least=0.05, most=86_400)
+MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", 5, least=1, most=100)
+BACKOFF_BASE_SECONDS = env.seconds("BACKOFF_BASE_SECONDS", 2, most=86_400)
+BACKOFF_MAX_SECONDS = env.seconds("BACKOFF_MAX_SECONDS", 300, most=604_800)
+MAX_WAIT_SECONDS = env.seconds("MAX_WAIT_SECONDS", 21_600, least=0.1, most=None)
+WORKER_CONCURRENCY = env.whole("WORKER_CONCURRENCY", 16, least=1, most=256)
+DRAIN_SECONDS = env.seconds("DRAIN_SECONDS", 20, most=86_400)
+# How long the platform waits between SIGTERM and SIGKILL; the drain must end before.
+PLATFORM_GRACE_SECONDS = env.seconds("PLATFORM_GRACE_SECONDS", 30, least=0.1, most=None)
+EVENT_COMPLETIONS_PER_SECOND = env.seconds("EVENT_COMPLETIONS_PER_SECOND", 0, most=None)
+
+# --- provider ---------------------------------------------------------------------------------------------------
+
+CHAT_MODEL = env.text("CHAT_MODEL", "chat-small")
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "embed-small")
+EMBEDDING_DIMENSION = env.whole("EMBEDDING_DIMENSION", 384, least=1, most=2000)
+PROVIDER_TIMEOUT_SECONDS = env.seconds("PROVIDER_TIMEOUT_SECONDS", 20, least=0.1)
+CHAT_REQUESTS_PER_MINUTE = env.whole("CHAT_REQUESTS_PER_MINUTE", 100, least=1)
+EMBEDDING_TOKENS_PER_MINUTE = env.whole("EMBEDDING_TOKENS_PER_MINUTE", 100_000, least=1)
+QUESTION_SHARE = env.share("QUESTION_SHARE", 0.2, most=0.9)
+EMBEDDING_BATCH_INPUTS = env.whole("EMBEDDING_BATCH_INPUTS", 64, least=1, most=2048)
+BREAKER_FAILURES = env.whole("BREAKER_FAILURES", 5, least=1)
+BREAKER_OPEN_SECONDS = env.seconds("BREAKER_OPEN_SECONDS", 10, least=0.1, most=86_400)
+PROVIDER_PAUSE_SECONDS = env.seconds("PROVIDER_PAUSE_SECONDS", 60, least=0.1, most=86_400)
+
+# --- keeping ----------------------------------------------------------------------------------------------------
+
+IDEMPOTENCY_HOURS = env.seconds("IDEMPOTENCY_HOURS", 24, least=0.0001, most=None)
+HISTORY_DAYS = env.seconds("HISTORY_DAYS", 30, most=None)
+ORPHAN_GRACE_SECONDS = env.seconds("ORPHAN_GRACE_SECONDS", 3_600, most=None)
+
+# --- HTTP API ---------------------------------------------------------------------------------------------------
+
+# Views bound each body themselves before they read it; these are the ceilings behind them.
+DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES + 1_048_576
+FILE_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "ingestion.authentication.BearerAuthentication",
+        "ingestion.authentication.PageSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["ingestion.authentication.IsCaller"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["ingestion.parsers.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "ingestion.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Larkfield",
+    "DESCRIPTION": "Policy documents in, cited answers out, through a bounded queue.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+}
+
+# --- logs -------------------------------------------------------------------------------------------------------
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "larkfield.logs.LineFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # httpx words every request at INFO; the provider-call ledger already does.
+        "httpx": {"level": "WARNING"},
+        "azure": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+    },
+}
