@@ -1,6 +1,5 @@
 """The vectors of a version's chunks: taken over where the same input was embedded before, else in batches."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -14,6 +13,9 @@ from ingestion.provider.errors import ProviderFailed, ProviderRefused
 from ingestion.queue import settling
 from ingestion.queue.claims import Claim
 from ingestion.queue.outcomes import ClaimLost
+
+SMALLEST_BATCH_TOKENS = 2_000
+SMALLEST_BATCH_PART = 0.05
 
 # Vectors of the same input under the same embedding version, from whichever chunk has one. Never two for a chunk:
 # the unique rule (chunk, embedding version) decides.
@@ -49,12 +51,25 @@ def ensure_vectors(claim: Claim, version: DocumentVersion) -> None:
             cursor.execute(TAKE_OVER, {"version": embedding_version(), "job_id": claim.id})
         _note_progress(claim, version)
     missing = _missing(claim)
-    most_tokens = pacing.largest_batch_tokens() if missing else 0
-    connections.release()
-    for batch in batches(missing, settings.EMBEDDING_BATCH_INPUTS, most_tokens):
+    while missing:
         if claim.lost.is_set():
             raise ClaimLost(f"{claim.kind} {claim.id} was lost between two batches")
+        batch = first_batch(missing, settings.EMBEDDING_BATCH_INPUTS, _room())
         _embed(claim, version, batch)
+        missing = missing[len(batch) :]
+
+
+def _room() -> float:
+    """Tokens for the next batch: what is free now, so that a long document is not overtaken by short ones for ever
+    while it waits for a whole batch's tokens; and never so few that a call is not worth it."""
+    with connections.brief():
+        room = pacing.gate().embeddings.room
+        return min(pacing.largest_batch_tokens(), max(room, smallest_batch_tokens()))
+
+
+def smallest_batch_tokens() -> float:
+    """A batch below this (if more is left) is not worth a call, a claim and a save."""
+    return min(SMALLEST_BATCH_TOKENS, SMALLEST_BATCH_PART * settings.EMBEDDING_TOKENS_PER_MINUTE)
 
 
 def _missing(claim: Claim) -> list[Input]:
@@ -73,22 +88,21 @@ def _missing(claim: Claim) -> list[Input]:
     return list(found.values())
 
 
-def batches(inputs: list[Input], most_inputs: int, most_tokens: int) -> Iterator[list[Input]]:
-    """Cuts the inputs, in order, into batches of at most `most_inputs` and `most_tokens` (a larger one goes alone)."""
+def first_batch(inputs: list[Input], most_inputs: int, most_tokens: float) -> list[Input]:
+    """The first inputs, at most `most_inputs` and `most_tokens`, at least one."""
     batch: list[Input] = []
     tokens = 0
-    for one in inputs:
-        if batch and (len(batch) == most_inputs or tokens + one.tokens > most_tokens):
-            yield batch
-            batch, tokens = [], 0
-        batch.append(one)
+    for one in inputs[:most_inputs]:
         tokens += one.tokens
-    if batch:
-        yield batch
+        if batch and tokens > most_tokens:
+            break
+        batch.append(one)
+    return batch
 
 
 def _embed(claim: Claim, version: DocumentVersion, batch: list[Input]) -> None:
     """Saves the batch's vectors. One refused input is found by halving; its neighbours keep their vectors."""
+    claim.served.set()
     try:
         reply = client.embed(
             [one.text for one in batch],

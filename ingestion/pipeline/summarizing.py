@@ -46,6 +46,7 @@ def ensure_summary(claim: Claim, version: DocumentVersion, text: str) -> None:
 
 def _ask(claim: Claim, version: DocumentVersion, text: str) -> str:
     given = f"Summarize this policy version\n\nTitle: {version.title}\n\n{clip_tokens(text, INPUT_TOKENS_MAX)}"
+    claim.served.set()
     reply = client.chat(
         [{"role": "system", "content": SYSTEM}, {"role": "user", "content": given}],
         context=CallContext(purpose="bulk", step="summarize", job_id=claim.id, generation=claim.generation),

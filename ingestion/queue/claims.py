@@ -13,7 +13,11 @@ from ingestion.queue.sql import statement
 
 @dataclass(frozen=True)
 class Claim:
-    """A job that runs here. Every write names `id` and `generation`; `lost` is set when the lease is gone."""
+    """A job that runs here. Every write names `id` and `generation`; `lost` is set when the lease is gone.
+
+    `served` is set once the job has reached the lane that it was claimed for: until then its share of the lane's room
+    is spoken for, though nothing is reserved yet.
+    """
 
     id: UUID
     queue: str
@@ -25,6 +29,8 @@ class Claim:
     sequence: int
     caller_id: int
     request_id: str
+    lane: str = ""
+    served: Event = field(default_factory=Event, compare=False, repr=False)
     lost: Event = field(default_factory=Event, compare=False, repr=False)
 
     @property

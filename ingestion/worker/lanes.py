@@ -5,6 +5,7 @@ no slot.
 """
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,13 +13,9 @@ from django.conf import settings
 from django.db import connection
 
 from ingestion.models import ProviderLane, ProviderState
+from ingestion.pipeline.embedding import smallest_batch_tokens
 from ingestion.provider import pacing
 from ingestion.provider.pacing import Gate, LaneRoom
-
-# A job is claimed for the embeddings lane when at least this much of a minute's tokens is free, so that a batch is
-# worth its claim and its save; a smaller remainder waits a moment longer.
-SMALLEST_BATCH_TOKENS = 2_000
-SMALLEST_BATCH_PART = 0.05
 
 # The bucket holds a quarter of a second (at least one), so that an idle time gives no burst to the downstream.
 TAKE_COMPLETIONS = """
@@ -46,18 +43,19 @@ class Plan:
     next_at: float
 
 
-def _smallest_batch() -> float:
-    return min(SMALLEST_BATCH_TOKENS, SMALLEST_BATCH_PART * settings.EMBEDDING_TOKENS_PER_MINUTE)
+def plan(free: int, unserved: Counter[str]) -> Plan:
+    """What documents may be claimed with `free` slots under the provider's present room. One query.
 
-
-def plan(free: int) -> Plan:
-    """What documents may be claimed with `free` slots under the provider's present room. One query."""
-    gate = pacing.gate(smallest_embeddings=_smallest_batch())
-    rooms = [("embeddings", _jobs(gate.embeddings, _smallest_batch())), ("chat", _jobs(gate.chat, 1))]
+    `unserved`: by lane, jobs that were claimed here and have not reserved anything yet; the room is theirs first.
+    """
+    smallest = {"embeddings": smallest_batch_tokens(), "chat": 1.0}
+    gate = pacing.gate(smallest_embeddings=smallest["embeddings"])
+    lanes = (gate.embeddings, gate.chat)
+    rooms = [(lane.lane, _jobs(lane, smallest[lane.lane]) - unserved[lane.lane]) for lane in lanes]
     if gate.is_probe:
-        # One job for both lanes: the first that finds a job is the probe.
-        rooms = [(lane, 1) for lane, jobs in rooms if jobs]
-    return Plan([(lane, min(jobs, free)) for lane, jobs in rooms if jobs], _next_at(gate))
+        # One job over both lanes: whichever comes first is the probe.
+        rooms = [(name, min(jobs, 1)) for name, jobs in rooms if jobs > 0 and not unserved.total()][:1]
+    return Plan([(name, min(jobs, free)) for name, jobs in rooms if jobs > 0], _next_at(gate))
 
 
 def _jobs(lane: LaneRoom, smallest: float) -> int:

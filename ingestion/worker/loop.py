@@ -9,6 +9,7 @@ import random
 import socket
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from django.conf import settings
@@ -92,6 +93,9 @@ class Loop:
         poll = POLL_SECONDS * random.uniform(0.8, 1.2)
         return min(poll, max(0.005, self._next_at - time.monotonic())) if self._next_at else poll
 
+    def _unserved(self) -> Counter[str]:
+        return Counter(held.lane for held in self.leases.held() if not held.served.is_set())
+
     def _look_again_at(self, moment: float) -> None:
         """The next tick comes no later than `moment` (monotonic; 0: no matter)."""
         if moment:
@@ -112,7 +116,7 @@ class Loop:
         if queue == "events":
             return self._claim_events(list(kinds))
         started = 0
-        plan = lanes.plan(self._free())
+        plan = lanes.plan(self._free(), self._unserved())
         self._look_again_at(plan.next_at)
         for lane, room in plan.rooms:
             limit = min(room, self._free())

@@ -25,4 +25,4 @@ SET state = 'running',
 FROM picked
 WHERE job.id = picked.id
 RETURNING job.id, job.queue, job.kind, job.generation, job.attempt, job.max_attempts,
-          job.partition, job.sequence, job.caller_id, job.request_id
+          job.partition, job.sequence, job.caller_id, job.request_id, job.lane
