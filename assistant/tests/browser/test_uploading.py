@@ -1,0 +1,157 @@
+"""The page Upload: from a chosen file to the end of its job, with refusals on the way."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from assistant.tests.browser.conftest import SignIn
+from assistant.tests.browser.pretended import PretendedApi, Reply, refusal, whole
+
+pytestmark = pytest.mark.browser
+
+ESTIMATE = {"wait_seconds": 42, "low_seconds": 20, "high_seconds": 75, "basis": "measured"}
+
+
+def accepted(slug: str = "returns") -> Reply:
+    content = {
+        "document": {"slug": slug, "title": slug, "url": f"/v1/documents/{slug}"},
+        "version": {"number": 3, "state": "pending"},
+        "job": {"id": "7", "state": "queued", "url": "/v1/jobs/7"},
+        "estimate": ESTIMATE,
+    }
+    return whole(content, 202)
+
+
+def job(state: str, done: int = 0, total: int = 0, **changes: Any) -> Reply:
+    content = {
+        "id": "7", "state": state, "attempt": 1, "max_attempts": 5, "waiting_for": None, "ready_at": None,
+        "progress": {"done": done, "total": total, "unit": "chunks"}, "finished_at": None, "estimate": ESTIMATE,
+        "error": None,
+    }  # fmt: skip
+    return whole({**content, **changes})
+
+
+END = "2026-11-30T12:00:00Z"
+
+
+@pytest.fixture
+def uploading(page: Page, sign_in: SignIn) -> Page:
+    sign_in("kwame", "upload")
+    page.goto("/upload/")
+    return page
+
+
+def choose(page: Page, name: str = "Returns.md", content: bytes = b"# Returns\n\nThirty days.\n") -> Locator:
+    page.get_by_label("Choose files").set_input_files(FilePayload(name=name, mimeType="", buffer=content))
+    return page.locator(".upload").last
+
+
+def send(row: Locator) -> None:
+    row.get_by_role("button", name="Upload").click()
+
+
+def test_a_file_is_followed_until_it_is_published(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(accepted())
+    api.jobs(job("queued"), job("running", 12, 40), job("succeeded", 40, 40, finished_at=END))
+    row = choose(uploading)
+    expect(row.get_by_label("Slug")).to_have_value("returns")
+    send(row)
+    expect(row.get_by_role("progressbar")).to_have_js_property("value", 12)
+    expect(row).to_contain_text("12 of 40 chunks")
+    expect(row).to_contain_text("About 42 s (20 s to 1 min 15 s; from the measured pace).")
+    expect(row.get_by_role("status")).to_have_text("Version 3 is published.")
+    expect(row.get_by_role("link", name="Open the document")).to_have_attribute("href", "/documents/returns/")
+
+
+def test_it_says_what_a_job_waits_for_and_until_when(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(accepted())
+    api.jobs(job("queued", waiting_for="provider_quota", ready_at="2026-11-30T12:00:00Z"))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("status")).to_contain_text("Waits for the provider’s quota until")
+
+
+@pytest.mark.parametrize(
+    "state, words", [("failed", "another try would not help"), ("dead_letter", "Gave up after all tries")]
+)
+def test_a_job_that_fails_tells_the_reason(uploading: Page, api: PretendedApi, state: str, words: str) -> None:
+    api.uploads(accepted())
+    api.jobs(job(state, finished_at=END, error={"code": "short_reply", "detail": "The provider's reply was short."}))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("status")).to_contain_text(words)
+    expect(row).to_contain_text("The provider's reply was short.")
+
+
+@pytest.mark.parametrize("status, code", [(429, "rate_limited"), (503, "queue_full")])
+def test_a_refused_file_is_sent_again_by_itself_with_the_same_key(
+    uploading: Page, api: PretendedApi, status: int, code: str
+) -> None:
+    api.uploads(refusal(status, code, "No place is free.", retry_after=1), accepted())
+    api.jobs(job("succeeded", 1, 1, finished_at=END))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("status")).to_have_text("No place is free.")
+    expect(row.get_by_role("status")).to_have_text("Version 3 is published.")
+    keys = [request.headers["idempotency-key"] for request in api.asked if request.method == "POST"]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+def test_trying_again_by_itself_can_be_stopped(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(refusal(503, "queue_full", "No place is free.", retry_after=60))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("timer")).to_contain_text("next try in")
+    row.get_by_role("button", name="Stop trying").click()
+    expect(row.get_by_role("status")).to_have_text("Stopped. The file was not accepted yet.")
+    expect(row.get_by_role("button", name="Try again")).to_be_visible()
+    assert len(api.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "status, code", [(400, "invalid_request"), (413, "too_large"), (415, "unsupported_type"), (422, "empty_document")]
+)
+def test_a_file_that_is_not_accepted_shows_why_and_can_be_changed(
+    uploading: Page, api: PretendedApi, status: int, code: str
+) -> None:
+    api.uploads(refusal(status, code, "This is why."), accepted("other"))
+    api.jobs(job("succeeded", 1, 1, finished_at=END))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("status")).to_have_text("This is why.")
+    row.get_by_label("Slug").fill("other")
+    row.get_by_role("button", name="Try again").click()
+    expect(row.get_by_role("status")).to_have_text("Version 3 is published.")
+    assert api.asked[1].url.endswith("/v1/documents/other/versions")
+
+
+def test_a_file_above_the_limit_is_not_sent(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(accepted())
+    uploading.locator("#drop").evaluate("(drop) => (drop.dataset.mostBytes = '10')")
+    row = choose(uploading, content=b"x" * 2_097_153)
+    send(row)
+    expect(row.get_by_role("status")).to_have_text("The file is too large.")
+    assert api.asked == []
+
+
+def test_every_file_has_a_row_and_a_key_of_its_own(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(accepted())
+    api.jobs(job("succeeded", 1, 1, finished_at=END))
+    choose(uploading, "Gift cards.md")
+    row = choose(uploading, "Größen & Maße.txt")
+    expect(row.get_by_label("Slug")).to_have_value("gro-en-ma-e")
+    uploading.get_by_role("button", name="Upload all").click()
+    expect(uploading.locator('.upload[data-state="published"]')).to_have_count(2)
+    keys = {request.headers["idempotency-key"] for request in api.asked if request.method == "POST"}
+    assert len(keys) == 2
+
+
+def test_a_slug_that_is_none_is_not_sent(uploading: Page, api: PretendedApi) -> None:
+    api.uploads(accepted())
+    row = choose(uploading)
+    row.get_by_label("Slug").fill("No Slug!")
+    send(row)
+    expect(row.get_by_label("Slug")).to_be_focused()
+    assert api.asked == []

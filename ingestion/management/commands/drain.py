@@ -1,0 +1,58 @@
+"""`manage.py drain`: a queue accepts nothing new, and the command ends when it is empty."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ingestion import draining, standing
+from ingestion.management.progress import Bar
+
+LOOK_SECONDS = 0.5
+INTERRUPTED = 130  # what a shell shows after Ctrl-C
+
+
+class Command(BaseCommand):
+    help = (
+        "Pauses admission to a queue (callers get 503 draining) and waits until it is empty. "
+        "Example: manage.py drain documents && manage.py resume documents"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("queue", help="documents or events")
+        parser.add_argument("--timeout", type=float, help="seconds to wait (default: until it is empty)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        queue, timeout = options["queue"], options["timeout"]
+        if timeout is not None and not timeout >= 0:
+            raise CommandError("--timeout must not be negative.")
+        try:
+            draining.check_queue(queue)
+        except draining.UnknownQueue as error:
+            raise CommandError(str(error)) from None
+        draining.pause_admission(queue)
+        end = float("inf") if timeout is None else time.monotonic() + timeout
+        try:
+            left = self._wait(queue, end)
+        except KeyboardInterrupt:
+            left = standing.depth_of(queue).jobs
+            raise CommandError(f"Interrupted. {_still(queue, left)}", returncode=INTERRUPTED) from None
+        if left:
+            raise CommandError(f"Not empty after {timeout:g} s. {_still(queue, left)}")
+        self.stdout.write(f"The queue '{queue}' is empty and accepts nothing; manage.py resume {queue} ends that.")
+
+    def _wait(self, queue: str, end: float) -> int:
+        """How many unfinished jobs are left: 0, unless the time is over."""
+        first = standing.depth_of(queue).jobs
+        with Bar(f"{queue} finished", first) as bar:
+            while True:
+                left = standing.depth_of(queue).jobs
+                bar.show(first - left, f"{left} left")
+                if not left or time.monotonic() >= end:
+                    return left
+                time.sleep(max(0.0, min(LOOK_SECONDS, end - time.monotonic())))
+
+
+def _still(queue: str, left: int) -> str:
+    return f"The queue '{queue}' still drains, {left} jobs are left; manage.py resume {queue} lets it accept again."
