@@ -33,6 +33,8 @@ _FEWEST_LETTERS = 8
 _FOREIGN_SHARE = 0.3
 _NATIVE_SCRIPTS = ("CYRILLIC", "GREEK", "HEBREW", "ARABIC", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI")
 _EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL"})
+# These differ from the Windows encodings of their scripts in the capitals only, and are not met any more.
+_RARE = ["mac_cyrillic", "mac_greek"]
 _EVERYDAY = ("gb2312", "shift_jis", "big5", "euc_kr")
 _NOT_WORDS = frozenset({"Cn", "Co", "Cs", "Cc"})
 
@@ -50,7 +52,7 @@ def detect(content: bytes) -> Detected:
     """The text of bytes in a legacy encoding or in UTF-16 without a mark, where it can be told with confidence."""
     if (text := detect_utf16(content)) is not None:
         return Detected(text)
-    ranked = list(charset_normalizer.from_bytes(content))
+    ranked = list(charset_normalizer.from_bytes(content, cp_exclusion=_RARE))
     if (text := _western(content)) is not None and (not ranked or _has_latin(ranked)):
         return Detected(text)
     if not ranked:

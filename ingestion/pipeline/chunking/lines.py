@@ -122,11 +122,12 @@ def opens_block(line: str) -> bool:
 
 
 def is_table(header: str, delimiters: str) -> bool:
-    """Whether two lines are the head of a table: pipes in both, and as many cells in one as in the other."""
+    """Whether two lines are the head of a table: a row of dashes between pipes, and as many cells above it."""
     head, line = header.strip(" "), delimiters.strip(" ")
     if "|" not in line or "-" not in line or "|" not in head or not _TABLE_MARKS.issuperset(line):
         return False
-    if indent_of(delimiters) > 3 or not _DELIMITERS.match(line):
+    # A dash and a blank begin a list item, not a row of dashes.
+    if indent_of(delimiters) > 3 or line.startswith("- ") or not _DELIMITERS.match(line):
         return False
     return _cells(head) == _cells(line)
 
