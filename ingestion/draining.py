@@ -38,4 +38,4 @@ def _set(queue: str, is_draining: bool) -> bool:
             "UPDATE ingestion_queuestate SET is_draining = %(new)s WHERE queue = %(queue)s AND is_draining <> %(new)s",
             {"new": is_draining, "queue": queue},
         )
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount)

@@ -21,6 +21,8 @@ ASSUMED_LOW, ASSUMED_HIGH = 0.3, 2.5
 ASSUMED_EVENTS_PER_MINUTE = 6_000.0
 # Tokens of a policy of ordinary length: turns a token limit into jobs where no job is at hand.
 TYPICAL_UNITS = 2_500.0
+# A document's work units count its text twice, for its embeddings and for its summary; the rest is small.
+EMBEDDED_PART = 0.5
 # Places free up irregularly; a refused caller comes a little later than the pace says.
 RETRY_MARGIN = 1.25
 JITTER = 0.1
@@ -56,25 +58,33 @@ def assumed_rates(queue: str) -> tuple[float, float]:
     return float(settings.CHAT_REQUESTS_PER_MINUTE), float(settings.EMBEDDING_TOKENS_PER_MINUTE)
 
 
-def estimate(
-    queue: str, pace: Pace, *, jobs_ahead: int, units_ahead: float, units: float, jobs_room: float, units_room: float
-) -> Estimate:
-    """When a job of `units` behind `jobs_ahead` and `units_ahead` will have finished.
+@dataclass(frozen=True)
+class Limits:
+    """What the provider (or a paced downstream) allows: each minute, and at once from buckets that are filled now."""
 
-    `jobs_room` and `units_room`: what the provider's buckets hold now, which only an assumed pace has not seen.
-    """
+    jobs_per_minute: float
+    units_per_minute: float
+    jobs_room: float = 0.0
+    units_room: float = 0.0
+
+    def least_seconds(self, jobs: float, units: float) -> float:
+        """No pace can finish `jobs` and `units` sooner."""
+        by_jobs = 60 * max(0.0, jobs - self.jobs_room) / self.jobs_per_minute
+        return max(by_jobs, 60 * max(0.0, units - self.units_room) / self.units_per_minute)
+
+
+def estimate(queue: str, pace: Pace, limits: Limits, *, jobs_ahead: int, units_ahead: float, units: float) -> Estimate:
+    """When a job of `units` behind `jobs_ahead` and `units_ahead` will have finished."""
+    alone = SERVICE_SECONDS if queue == "documents" else 1.0
     if pace.is_measured:
         waits = (60 * (jobs_ahead + 1) / pace.jobs_per_minute, 60 * (units_ahead + units) / pace.units_per_minute)
         # Jobs and units tell the same where the documents ahead are like those that finished; the mean of both
-        # neither ignores a giant ahead nor takes it for the rule.
-        wait = max(sum(waits) / 2, min(pace.sojourn_seconds, SERVICE_SECONDS))
-        return Estimate(wait, LOW * wait, HIGH * wait + SERVICE_SECONDS, "measured", jobs_ahead)
-    jobs_rate, units_rate = assumed_rates(queue)
-    alone = SERVICE_SECONDS if queue == "documents" else 1.0
-    wait = alone + max(
-        60 * max(0.0, jobs_ahead + 1 - jobs_room) / jobs_rate,
-        60 * max(0.0, units_ahead + units - units_room) / units_rate,
-    )
+        # neither ignores a giant ahead nor takes it for the rule. A pace that was measured while the buckets were
+        # full does not last: the calls that the jobs ahead need are the floor. (Their tokens are not: what is
+        # unchanged is taken over without a call.)
+        wait = max(sum(waits) / 2, min(pace.sojourn_seconds, alone), limits.least_seconds(jobs_ahead + 1, 0.0))
+        return Estimate(wait, LOW * wait, HIGH * wait + alone, "measured", jobs_ahead)
+    wait = alone + limits.least_seconds(jobs_ahead + 1, (units_ahead + units) * EMBEDDED_PART)
     return Estimate(wait, ASSUMED_LOW * wait, ASSUMED_HIGH * wait + alone, "assumed", jobs_ahead)
 
 
@@ -83,7 +93,7 @@ def place_seconds(queue: str, pace: Pace) -> float:
     if pace.is_measured or (pace.jobs and pace.jobs_per_minute > 0 and pace.pressure >= 1):
         return 60 / pace.jobs_per_minute
     jobs_rate, units_rate = assumed_rates(queue)
-    per_job = TYPICAL_UNITS if queue == "documents" else 1.0
+    per_job = TYPICAL_UNITS * EMBEDDED_PART if queue == "documents" else 1.0
     return 60 / min(jobs_rate, units_rate / per_job)
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from ingestion import connections, estimates, pace
-from ingestion.estimates import Estimate
+from ingestion.estimates import Estimate, Limits
 from ingestion.models import Caller, Job, Worker
 from ingestion.models.jobs import LIVE_STATES
 from ingestion.pace import Pace
@@ -74,10 +74,8 @@ def foresee(queue: str, caller: Caller, units: int) -> Estimate:
     with connection.cursor() as cursor:
         cursor.execute(AHEAD, {"queue": queue, "caller": caller.pk})
         jobs_ahead, units_ahead = cursor.fetchone()
-    jobs_room, units_room = _rooms(queue)
     return estimates.estimate(
-        queue, recent_pace(queue), jobs_ahead=int(jobs_ahead), units_ahead=float(units_ahead), units=float(units),
-        jobs_room=jobs_room, units_room=units_room,
+        queue, recent_pace(queue), limits_of(queue), jobs_ahead=int(jobs_ahead), units_ahead=float(units_ahead), units=float(units),
     )  # fmt: skip
 
 
@@ -91,19 +89,17 @@ def foresee_live(job: Job) -> Estimate:
     jobs_ahead, units_ahead = 0, 0
     for units in ahead.values_list("units", flat=True)[:10_000]:
         jobs_ahead, units_ahead = jobs_ahead + 1, units_ahead + units
-    jobs_room, units_room = _rooms(job.queue)
     return estimates.estimate(
-        job.queue, recent_pace(job.queue), jobs_ahead=jobs_ahead, units_ahead=units_ahead, units=job.units,
-        jobs_room=jobs_room, units_room=units_room,
+        job.queue, recent_pace(job.queue), limits_of(job.queue), jobs_ahead=jobs_ahead, units_ahead=units_ahead, units=job.units,
     )  # fmt: skip
 
 
-def _rooms(queue: str) -> tuple[float, float]:
-    """What the provider's buckets hold for bulk work at this moment: (calls, tokens)."""
+def limits_of(queue: str) -> Limits:
+    """What the provider allows bulk work at this moment, by its own headers and what its buckets hold."""
     if queue != "documents":
-        return 0.0, 0.0
+        return Limits(*estimates.assumed_rates(queue))
     gate = pacing.gate()
-    return gate.chat.room, gate.embeddings.room
+    return Limits(gate.chat.limit_per_minute, gate.embeddings.limit_per_minute, gate.chat.room, gate.embeddings.room)
 
 
 def live_jobs_of(caller: Caller, queue: str) -> int:

@@ -23,6 +23,6 @@ urlpatterns = [
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("v1/", include("ingestion.urls")),
     path("", include("assistant.urls")),
-    re_path(r"^(v1|api)(/|$)", no_such_route),
+    re_path(r"^(?:v1|api)(?:/|$)", no_such_route),
     path("admin/", admin.site.urls),
 ]

@@ -491,9 +491,4 @@ class Migration(migrations.Migration):
             "ALTER TABLE ingestion_job SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02)",
             migrations.RunSQL.noop,
         ),
-        migrations.RunSQL(
-            "INSERT INTO ingestion_queuestate (queue) VALUES ('documents'), ('events')", migrations.RunSQL.noop
-        ),
-        migrations.RunSQL("INSERT INTO ingestion_providerstate (id) VALUES (1)", migrations.RunSQL.noop),
-        migrations.RunSQL("INSERT INTO ingestion_corpus (id) VALUES (1)", migrations.RunSQL.noop),
     ]

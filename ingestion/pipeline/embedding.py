@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from ingestion import connections
 from ingestion.models import Chunk, ChunkVector, DocumentVersion, embedding_version
+from ingestion.pipeline.chunking import squeeze
 from ingestion.provider import client, pacing
 from ingestion.provider.client import CallContext, EmbeddingReply
 from ingestion.provider.errors import ProviderFailed, ProviderRefused
@@ -84,7 +85,7 @@ def _missing(claim: Claim) -> list[Input]:
     found: dict[str, Input] = {}
     for identity, input_hash, prefix, text, tokens in rows:
         earlier = found[input_hash].chunk_ids if input_hash in found else ()
-        found[input_hash] = Input(prefix + text, tokens, input_hash, (*earlier, identity))
+        found[input_hash] = Input(prefix + squeeze(text), tokens, input_hash, (*earlier, identity))
     return list(found.values())
 
 

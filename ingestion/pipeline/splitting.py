@@ -6,7 +6,7 @@ from django.db import transaction
 
 from ingestion import connections
 from ingestion.models import Chunk, DocumentVersion
-from ingestion.pipeline.chunking import chunk_text
+from ingestion.pipeline.chunking import chunk_text, embedded_text
 from ingestion.pipeline.tokens import count_tokens
 from ingestion.queue import settling
 from ingestion.queue.claims import Claim
@@ -26,7 +26,7 @@ def ensure_chunks(claim: Claim, version: DocumentVersion, text: str) -> None:
     rows = []
     for span in chunk_text(text, media_type=version.media_type):
         body = text[span.start : span.end]
-        embedded = span.embedding_prefix + body
+        embedded = embedded_text(text, span)
         rows.append(
             Chunk(
                 job_id=claim.id,

@@ -14,6 +14,7 @@ from ingestion.queue.sql import statement
 from ingestion.queue.storable import storable
 
 DETAIL_MAX = 2_000
+CODE_MAX = 64
 
 
 def _settle(name: str, claim: Claim, **values: Any) -> None:
@@ -27,7 +28,7 @@ def _settle(name: str, claim: Claim, **values: Any) -> None:
 
 def finish(claim: Claim, state: str, *, code: str = "", detail: str = "") -> None:
     """The job has ended in `state` and its place in the bound is free."""
-    _settle("finish", claim, state=state, error_code=code[:64], error_detail=storable(detail, DETAIL_MAX))
+    _settle("finish", claim, state=state, error_code=storable(code, CODE_MAX), error_detail=storable(detail, DETAIL_MAX))
 
 
 def _requeue(claim: Claim, outcome: str, **values: Any) -> None:
@@ -55,7 +56,7 @@ def retry_or_bury(claim: Claim, code: str, detail: str, *, dead_state: str = "de
     delay = delay_seconds(claim.attempt, base=settings.BACKOFF_BASE_SECONDS, most=settings.BACKOFF_MAX_SECONDS)
     _requeue(
         claim, "retry", refund=0, delay_seconds=delay, waiting_for="backoff",
-        error_code=code[:64], error_detail=storable(detail, DETAIL_MAX),
+        error_code=storable(code, CODE_MAX), error_detail=storable(detail, DETAIL_MAX),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import httpx
 
 
 class PretendedApi:
-    """Hand `transport` to a client. `refusals` are answered first; every job that is looked at has ended in `ending`."""
+    """Hand `transport` to a client. `refusals` are answered first; a job looked at has ended in `ending`."""
 
     def __init__(self) -> None:
         self.transport = httpx.MockTransport(self._answer)

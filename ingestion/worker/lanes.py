@@ -37,9 +37,13 @@ UPDATE ingestion_completionpace SET level = least(%(most)s, level + %(unused)s) 
 
 @dataclass(frozen=True)
 class Plan:
-    """(lane, most jobs to claim for it), lanes whose jobs are further on first; when to look again (monotonic)."""
+    """(lane, most jobs to claim for it), lanes whose jobs are further on first; when to look again (monotonic).
+
+    `most` over all lanes: a probe is one job, of whichever lane has one ready.
+    """
 
     rooms: list[tuple[str, int]]
+    most: int
     next_at: float
 
 
@@ -52,10 +56,11 @@ def plan(free: int, unserved: Counter[str]) -> Plan:
     gate = pacing.gate(smallest_embeddings=smallest["embeddings"])
     lanes = (gate.embeddings, gate.chat)
     rooms = [(lane.lane, _jobs(lane, smallest[lane.lane]) - unserved[lane.lane]) for lane in lanes]
+    most = free
     if gate.is_probe:
-        # One job over both lanes: whichever comes first is the probe.
-        rooms = [(name, min(jobs, 1)) for name, jobs in rooms if jobs > 0 and not unserved.total()][:1]
-    return Plan([(name, min(jobs, free)) for name, jobs in rooms if jobs > 0], _next_at(gate))
+        # Both lanes stay in the plan: the first may have no job that is ready.
+        most = min(free, 0 if unserved.total() else 1)
+    return Plan([(name, min(jobs, most)) for name, jobs in rooms if jobs > 0 and most], most, _next_at(gate))
 
 
 def _jobs(lane: LaneRoom, smallest: float) -> int:

@@ -119,7 +119,7 @@ class Loop:
         plan = lanes.plan(self._free(), self._unserved())
         self._look_again_at(plan.next_at)
         for lane, room in plan.rooms:
-            limit = min(room, self._free())
+            limit = min(room, plan.most - started)
             found = claim(queue, kinds, lane=lane, limit=limit, worker=self.name) if limit > 0 else []
             for one in found:
                 self._start([one])

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.conf import settings
+from django.conf import LazySettings
 from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -65,8 +65,10 @@ def api(page: Page) -> PretendedApi:
 
 
 @pytest.fixture
-def person(db: None) -> SignIn:
+def person(db: None, settings: LazySettings) -> SignIn:
     """Makes an account that is tied to a caller with these rights."""
+    # A password of the tests needs no slow hash.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
     def make(name: str, *rights: str) -> User:
         user = User.objects.create_user(name, password=PASSWORD)
@@ -77,7 +79,7 @@ def person(db: None) -> SignIn:
 
 
 @pytest.fixture
-def sign_in(page: Page, live_server: LiveServer, person: SignIn) -> SignIn:
+def sign_in(page: Page, live_server: LiveServer, person: SignIn, settings: LazySettings) -> SignIn:
     """The page belongs to a new person with these rights."""
 
     def as_person(name: str, *rights: str) -> User:

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 from django.test import Client
 
 from assistant.tests.browser import shelves
@@ -121,6 +122,13 @@ def test_markup_in_a_title_or_a_summary_is_shown_as_text(reader: Client) -> None
         body = body_of(reader, path)
         assert "&lt;script&gt;alert(1)" in body
         assert "<img" not in body
+
+
+@pytest.mark.parametrize("name", ["403.html", "403_csrf.html", "404.html", "500.html"])
+def test_the_pages_of_errors_need_nothing_that_may_be_missing(name: str) -> None:
+    body = render_to_string(name)
+    assert 'href="/"' in body
+    assert "Sign out" not in body
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/sign-in/", "/documents/nothing/"])

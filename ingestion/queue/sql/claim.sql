@@ -14,7 +14,8 @@ WITH picked AS MATERIALIZED (
 UPDATE ingestion_job AS job
 SET state = 'running',
     generation = job.generation + 1,
-    attempt = job.attempt + 1,
+    -- A budget that was cut by hand must not make the row break every claim.
+    attempt = least(job.attempt + 1, job.max_attempts),
     lease_until = now() + make_interval(secs => %(lease_seconds)s),
     started_at = COALESCE(job.started_at, now()),
     worker = %(worker)s,

@@ -2,6 +2,7 @@
 -- jobs that a worker claims at this moment are skipped.
 --   expired: the deadline passed before a worker came.
 --   dead_letter: the job waited for the provider longer than MAX_WAIT_SECONDS in all.
+-- `passed`: so many that can't be written stand before, and are left as they are.
 WITH due AS MATERIALIZED (
     SELECT id
     FROM ingestion_job
@@ -13,7 +14,8 @@ WITH due AS MATERIALIZED (
                      THEN greatest(%(blocked_since)s::timestamptz, ready_at) END
             )) > %(max_wait_seconds)s)
     )
-    LIMIT %(limit)s
+    ORDER BY id
+    LIMIT %(limit)s OFFSET %(passed)s
     FOR NO KEY UPDATE SKIP LOCKED
 ), settled AS (
     UPDATE ingestion_job AS job

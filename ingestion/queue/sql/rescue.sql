@@ -1,11 +1,12 @@
 -- Guarantee: only jobs whose lease has run out are touched, and only if they still run under the lease that was read;
 -- the try stays charged. With the budget spent the job becomes a dead letter and its place is free.
+-- `passed`: so many that can't be written stand before, and are left as they are.
 WITH stale AS MATERIALIZED (
     SELECT id, attempt >= max_attempts AS is_spent
     FROM ingestion_job
     WHERE state = 'running' AND lease_until < now()
-    ORDER BY lease_until
-    LIMIT %(limit)s
+    ORDER BY lease_until, id
+    LIMIT %(limit)s OFFSET %(passed)s
     FOR NO KEY UPDATE SKIP LOCKED
 ), settled AS (
     UPDATE ingestion_job AS job

@@ -101,7 +101,7 @@ function showDone(answer) {
 
 function showAbsent() {
   at("reply").querySelector(".answer").dataset.state = "absent";
-  at("origin").textContent = "No published policy answers this. Other words may find it; the documents list shows what there is.";
+  at("origin").textContent = "Other words may find it; the list of documents shows what there is.";
   say(at("status"), "Nothing was found in the policies.");
 }
 

@@ -1,6 +1,8 @@
 // Numbers and states in words. Pure.
 
 const BASES = { measured: "from the measured pace", assumed: "assumed, no pace is measured yet" };
+// Letters that have no accent to take off.
+const LETTERS = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", þ: "th", ð: "d" };
 const WAITS = {
   backoff: "Waits before the next try",
   provider_quota: "Waits for the provider’s quota",
@@ -34,7 +36,8 @@ export function estimateWords(estimate) {
 /** What a live job does now. `version` is the number that it prepares. */
 export function liveWords(job, version) {
   if (job.waiting_for) {
-    const until = job.ready_at ? ` until ${new Date(job.ready_at).toLocaleTimeString()}` : "";
+    const moment = new Date(job.ready_at || 0);
+    const until = moment > new Date() ? ` until ${moment.toLocaleTimeString()}` : "";
     return `${WAITS[job.waiting_for] || job.waiting_for}${until}.`;
   }
   return job.state === "queued" ? `Version ${version} waits for its turn.` : `Version ${version} is being prepared.`;
@@ -49,6 +52,7 @@ export function endWords(job, version) {
 /** A slug from a file's name: lower-case letters, digits and hyphens, at most 100. */
 export function slugOf(fileName) {
   const stem = fileName.replace(/\.[^.]*$/, "").normalize("NFKD").toLowerCase();
-  const slug = stem.replace(/[\u0300-\u036f]/g, "").replace(/[^a-z0-9]+/g, "-").slice(0, 100);
+  const plain = stem.replace(/[\u0300-\u036f]/g, "").replace(/[ßæœøłđþð]/g, (letter) => LETTERS[letter]);
+  const slug = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 100);
   return slug.replace(/^-+|-+$/g, "") || "document";
 }
