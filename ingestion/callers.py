@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
@@ -67,14 +68,15 @@ def rotate(name: str, rights: Sequence[str] | None = None, uploads_per_minute: i
 def ensure_demo(token: str, password: str) -> None:
     """The caller `demo` has all rights and this token, and the account `demo`, tied to it, this password.
 
-    For a machine of a developer alone: the account is a superuser, so that the admin pages can be looked at.
+    In development the account is a superuser, so that the admin pages can be looked at.
     Called again it changes only what differs.
     """
     user, _ = get_user_model().objects.get_or_create(username=DEMO_NAME)
     # A password that is set again ends the sessions of those who are signed in.
     if not user.check_password(password):
         user.set_password(password)
-    user.is_staff = user.is_superuser = user.is_active = True
+    user.is_staff = user.is_superuser = not settings.IS_PRODUCTION
+    user.is_active = True
     user.save()
     values = {"token_hash": hash_token(token), "rights": list(RIGHTS), "is_active": True, "user": user}
     Caller.objects.update_or_create(name=DEMO_NAME, defaults=values)

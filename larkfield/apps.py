@@ -5,4 +5,4 @@ class LarkfieldConfig(AppConfig):
     name = "larkfield"
 
     def ready(self) -> None:
-        from larkfield import checks  # noqa: F401  (registers the system checks)
+        from larkfield import checks, schema  # noqa: F401  (both register what they hold)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -35,10 +35,15 @@ def _pending(document: Document) -> DocumentVersion | None:
     return live.select_related("job").order_by("-number").first()
 
 
+def _versions(slug: str) -> QuerySet[DocumentVersion]:
+    """The document's versions since it was last deleted."""
+    return DocumentVersion.objects.select_related("job__summary").filter(document=_document(slug), deleted_at=None)
+
+
 def _version(slug: str, number: int) -> DocumentVersion:
     found = None
     if number <= NUMBER_MAX:
-        versions = DocumentVersion.objects.select_related("job__summary").filter(document=_document(slug))
+        versions = _versions(slug)
         found = versions.filter(number=number).first()
     if found is None:
         raise Problem("not_found", f"The document '{slug[:100]}' has no version {number}.")
@@ -80,7 +85,7 @@ class DocumentDetail(APIView):
 
 def list_versions(request: Request, slug: str) -> Response:
     """The versions of a document, newest first."""
-    versions = DocumentVersion.objects.select_related("job__summary").filter(document=_document(slug))
+    versions = _versions(slug)
     if (before := read_cursor(request, int)) is not None:
         versions = versions.filter(number__lt=before)
     found, following = page(request, list(versions.order_by("-number")[: PAGE_SIZE + 1]), lambda row: row.number)

@@ -2,18 +2,18 @@
 
 from uuid import UUID
 
-from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ingestion import admission
+from ingestion import admission, reviving
 from ingestion.authentication import caller_of
 from ingestion.models import Job
 from ingestion.problems import Problem
-from ingestion.queue import controlling, wakeup
+from ingestion.queue import controlling
 from ingestion.queue.controlling import QueueFull
+from ingestion.reviving import NotRevivable
 from ingestion.views import shapes
 
 
@@ -54,15 +54,9 @@ class JobRetry(APIView):
 
 def revive(found: Job) -> None:
     """The dead letter or failed job is queued again. Raises Problem 409, or 503 where the bound leaves no place."""
-    if hasattr(found, "version") and found.version.deleted_at:
-        raise Problem("conflict", "The document of this job was deleted.")
     try:
-        with transaction.atomic():
-            if not controlling.revive(found.id):
-                found.refresh_from_db(fields=["state"])
-                raise Problem(
-                    "conflict", f"Only a dead letter or failed job can be retried; this one is {found.state}."
-                )
-            wakeup.notify(found.queue, 0)
+        reviving.revive(found.id)
+    except NotRevivable as error:
+        raise Problem("conflict", str(error)) from None
     except QueueFull:
         raise admission.refusal(found.queue) from None

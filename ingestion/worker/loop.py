@@ -160,6 +160,7 @@ class Loop:
 
     def _end(self) -> int:
         """No new claims; what runs gets its time, the rest is given back. 0 unless leases could not be proven."""
+        log.info("worker drains", extra={"worker": self.name, "busy": self._busy})
         deadline = time.monotonic() + (0.0 if self.leases.is_doubtful.is_set() else self.drain_seconds)
         while self._busy and not self.stopping.is_urgent and time.monotonic() < deadline:
             self.wake.clear()

@@ -15,6 +15,8 @@ from ingestion.provider import client
 from ingestion.worker.database import answers
 from ingestion.worker.loop import Loop
 
+STATEMENT_SECONDS_MAX = 30.0
+
 
 class Command(BaseCommand):
     help = "Runs jobs. Example: manage.py runworker --queues documents --concurrency 8"
@@ -35,10 +37,7 @@ class Command(BaseCommand):
         if options["drain_seconds"] < 0:
             raise CommandError("--drain-seconds must not be negative.")
         self._check_surroundings(queues)
-        # All threads of a worker share few connections: none is held while a job waits for the provider.
-        django_connections["default"].settings_dict["OPTIONS"]["pool"] = {
-            "min_size": 1, "max_size": worker.POOL_MAX, "timeout": 30, "max_idle": 60,
-        }  # fmt: skip
+        self._shape_connections(django_connections["default"].settings_dict["OPTIONS"])
         loop = Loop(queues, options["concurrency"], options["drain_seconds"], once=options["once"])
         loop.stopping.install()
         code = loop.run()
@@ -47,6 +46,13 @@ class Command(BaseCommand):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+    def _shape_connections(self, options: dict[str, Any]) -> None:
+        """All threads of a worker share few connections: none is held while a job waits for the provider."""
+        options["pool"] = {"min_size": 1, "max_size": worker.POOL_MAX, "timeout": 30, "max_idle": 60}
+        # A statement that waits for a lock must fail while the lease still lasts, or nobody notices that it ends.
+        patience = max(1.0, min(STATEMENT_SECONDS_MAX, settings.LEASE_SECONDS / 3))
+        options["options"] += f" -c statement_timeout={patience * 1000:.0f}"
 
     def _check_surroundings(self, queues: list[str]) -> None:
         """One clear line and a failure where the worker could do nothing."""
