@@ -19,7 +19,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from ingestion import estimates, idempotency, limits, pace, promises, standing
+from ingestion import estimates, idempotency, limits, promises, standing
 from ingestion.estimates import Estimate
 from ingestion.models import Caller, Document, DocumentVersion
 from ingestion.naming import storage_key
@@ -92,7 +92,7 @@ def refusal(queue: str, *, is_draining: bool = False) -> Problem:
             "draining", f"Admission to '{queue}' is paused by an operator; nothing was saved.", {"Retry-After": "30"}
         )
     most = settings.PROMISED_WAIT_SECONDS or RETRY_MAX_SECONDS
-    place = estimates.place_seconds(queue, pace.measure(queue))
+    place = estimates.place_seconds(queue, standing.recent_pace(queue))
     wait = promises.next_place(queue, place * estimates.RETRY_MARGIN, most / (1 + estimates.JITTER))
     seconds = max(1, math.ceil(min(most, estimates.with_jitter(max(wait, place)))))
     return Problem(

@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.db.models.functions import Now
 
-from ingestion.models import Chunk, Document, DocumentVersion
+from ingestion.models import Chunk, Document, DocumentVersion, Job
 from ingestion.models.jobs import LIVE_STATES
 from ingestion.pipeline.publishing import bump_corpus
 from ingestion.queue import controlling
@@ -13,13 +13,16 @@ from ingestion.queue import controlling
 def delete_document(slug: str) -> bool:
     """The document is deleted: nothing of it is searchable, its jobs are cancelled. False: there was none.
 
-    Lock order as in publishing: document, corpus, jobs, depth. A worker that publishes at this moment either comes
-    first, or finds the document deleted and its claim lost.
+    Lock order: document, its unfinished jobs, versions, corpus, depth. The jobs come before the versions, as in a
+    worker that saves a text under its fence. A worker that publishes at this moment either comes first, or finds the
+    document deleted and its claim lost.
     """
     document = Document.objects.select_for_update(no_key=True).filter(slug=slug, deleted_at=None).first()
     if document is None:
         return False
     versions = DocumentVersion.objects.filter(document=document)
+    jobs = Job.objects.filter(version__document=document, state__in=LIVE_STATES).order_by("id")
+    live = list(jobs.select_for_update(no_key=True, of=("self",)).values_list("id", flat=True))
     versions.filter(published_at__isnull=False, superseded_at=None).update(superseded_at=Now())
     versions.filter(deleted_at=None).update(deleted_at=Now())
     Chunk.objects.filter(version__document=document, is_searchable=True).update(is_searchable=False)
@@ -27,6 +30,5 @@ def delete_document(slug: str) -> bool:
     document.deleted_at = Now()
     document.save(update_fields=["published", "deleted_at"])
     bump_corpus()
-    live = versions.filter(job__state__in=LIVE_STATES).values_list("job_id", flat=True)
     controlling.cancel(live, running_too=True, code="document_deleted", detail="The document was deleted.")
     return True

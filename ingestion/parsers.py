@@ -1,6 +1,7 @@
 """Bodies into values: JSON read strictly, so that what is stored is what was sent."""
 
 import json
+import sys
 from typing import Any
 
 from rest_framework.parsers import BaseParser
@@ -34,9 +35,9 @@ def _finite(digits: str) -> float:
 
 def _whole(digits: str) -> int:
     # An integer that a double can't hold would be another number for the next reader.
-    if len(digits) > 309:
+    if len(digits) > 310 or abs(whole := int(digits)) > sys.float_info.max:
         raise ValueError(f"the number {digits[:40]}… is beyond a double")
-    return int(digits)
+    return whole
 
 
 def _check_depth(text: str) -> None:

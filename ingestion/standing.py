@@ -30,7 +30,8 @@ WITH mine AS (
 )
 SELECT count(*), coalesce(sum(job.units), 0)
 FROM ingestion_job AS job, mine
-WHERE job.queue = %(queue)s AND (job.state = 'running' OR (job.state = 'queued' AND job.turn <= mine.turn))
+WHERE job.queue = %(queue)s AND job.state IN ('queued', 'running')
+  AND (job.state = 'running' OR job.turn <= mine.turn)
 """
 
 # A pace changes over seconds; admission asks for it hundreds of times a second.
@@ -75,7 +76,8 @@ def foresee(queue: str, caller: Caller, units: int) -> Estimate:
         cursor.execute(AHEAD, {"queue": queue, "caller": caller.pk})
         jobs_ahead, units_ahead = cursor.fetchone()
     return estimates.estimate(
-        queue, recent_pace(queue), limits_of(queue), jobs_ahead=int(jobs_ahead), units_ahead=float(units_ahead), units=float(units),
+        queue, recent_pace(queue), limits_of(queue),
+        jobs_ahead=int(jobs_ahead), units_ahead=float(units_ahead), units=float(units),
     )  # fmt: skip
 
 
@@ -90,7 +92,8 @@ def foresee_live(job: Job) -> Estimate:
     for units in ahead.values_list("units", flat=True)[:10_000]:
         jobs_ahead, units_ahead = jobs_ahead + 1, units_ahead + units
     return estimates.estimate(
-        job.queue, recent_pace(job.queue), limits_of(job.queue), jobs_ahead=jobs_ahead, units_ahead=units_ahead, units=job.units,
+        job.queue, recent_pace(job.queue), limits_of(job.queue),
+        jobs_ahead=jobs_ahead, units_ahead=units_ahead, units=job.units,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from larkfield.middleware import CONTENT_SECURITY_POLICY
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # the library has no types
     target_class = "ingestion.authentication.BearerAuthentication"
     name = "bearer"
 
@@ -19,7 +19,7 @@ class BearerScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer"}
 
 
-class PageSessionScheme(OpenApiAuthenticationExtension):
+class PageSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # as above
     target_class = "ingestion.authentication.PageSessionAuthentication"
     name = "session"
 
@@ -32,7 +32,7 @@ class SchemaPage(SpectacularSwaggerSplitView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        response: Response = super().get(request, *args, **kwargs)
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # as above
         policy = CONTENT_SECURITY_POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
         response.headers["Content-Security-Policy"] = policy
         return response

@@ -157,6 +157,7 @@ def _database(url: str) -> dict[str, Any]:
         "OPTIONS": {
             **query,
             "connect_timeout": 5,
+            "application_name": "larkfield",
             "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
             "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 10, "max_idle": 60},
         },
@@ -284,6 +285,7 @@ LOGGING: dict[str, Any] = {
         # httpx words every request at INFO; the provider-call ledger already does.
         "httpx": {"level": "WARNING"},
         "azure": {"level": "WARNING"},
-        "django.request": {"level": "ERROR"},
+        # A refusal is an answer, not an error of ours; `ingestion.problems` logs what is one.
+        "django.request": {"level": "CRITICAL"},
     },
 }

@@ -1,8 +1,10 @@
-"""Text into the words that carry its meaning: folding, splitting, light stemming. Pure."""
+"""Text into the words that carry its meaning: folding, splitting, light stemming, likeness of two words. Pure."""
 
 import re
 import unicodedata
 from functools import cache, lru_cache
+
+from simulator.thesaurus import CONCEPTS, EVERYDAY, IRREGULAR, NUMBERS, PARTICLES, STOP_WORDS
 
 # Scripts written without spaces: kana, Han, Hangul, and the compatibility forms that folding leaves.
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
@@ -11,16 +13,13 @@ _IS_CJK = re.compile(rf"[{CJK}]")
 _MARKS = re.compile("[\u0300-\u036f]")
 _VOWEL = re.compile("[aeiouy]")
 
-STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being below between both but by
-    can cannot could did do does doing down during each ever few for from further get gets getting give given go goes
-    going got had has have having he her here hers him his how i if in into is it its itself just know let like long
-    many may me might more most much must my myself need needs no nor not now of off on once one only or other our
-    ours out over own per please same shall she should so some someone something such tell than that the their theirs
-    them then there these they this those through to too under until up upon us use used using very want wants was we
-    were what when where whether which while who whom whose why will with within without would yes you your yours
-    much happen happens possible anyone anything there's what's it's i'm don't doesn't can't won't isn't""".split()  # noqa: SIM905  # words read better as prose than as a list
-)
+# "Send the whole thing back": more than three words between verb and particle, and they belong apart.
+PARTICLE_REACH = 4
+SAME_CONCEPT = 0.75
+SAME_BUT_MISTYPED = 0.85
+# Shorter words differ by one letter and mean something else: cash, wash.
+LEAST_TYPO_LETTERS = 6
+EVERYDAY_WEIGHT = 0.4
 
 
 def fold(text: str) -> str:
@@ -49,15 +48,32 @@ def is_stop_word(word: str) -> bool:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of the meaningful words, in their order, repeats included."""
-    return [stem(word) for word in words(text) if not is_stop_word(word)]
+    """The stems of the meaningful words, in their order, repeats included; "sent it back" is one: send-back."""
+    return [unit for unit in units(text) if not is_stop_word(unit)]
+
+
+def units(text: str) -> list[str]:
+    """Stop words as they are, other words as stems, and pairs that mean one thing as one unit."""
+    found = words(text)
+    kept: list[str | None] = [word if is_stop_word(word) else stem(word) for word in found]
+    for place, word in enumerate(found):
+        for partner in range(place + 1, min(place + 1 + PARTICLE_REACH, len(found))):
+            pair = f"{stem(word)}-{found[partner]}"
+            is_near = partner == place + 1 or found[partner] in PARTICLES
+            if is_near and kept[place] is not None and kept[partner] is not None and pair in _pairs():
+                kept[place], kept[partner] = pair, None
+                break
+    return [unit for unit in kept if unit is not None]
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The folded word without possessive, plural, -ing or -ed, and without its last e: returns, returned → return."""
     word = re.sub("['’]s?$", "", word) or word
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
+    if len(word) < 3 or not word.isascii() or not word.isalpha():
+        return word
+    word = _irregular().get(word) or NUMBERS.get(word) or word
+    if len(word) < 4:
         return word
     word = _without_verb_ending(_without_plural(word))
     if word.endswith("y") and len(word) > 4:
@@ -85,40 +101,68 @@ def _without_verb_ending(word: str) -> str:
     return word
 
 
-# Words of shops and help desks that ask for the same thing. A line is a concept, named by its first word.
-_CONCEPTS = """
-return send sent back
-refund reimburse repay money
-deliver delivery ship shipment shipping dispatch arrive arrival
-parcel package packet
-buy bought purchase order
-fee cost price charge surcharge
-defective faulty broken damaged damage
-cancel cancellation
-employee staff worker colleague
-customer client shopper buyer
-warranty guarantee
-delay late
-complaint complain
-"""
+@cache
+def _irregular() -> dict[str, str]:
+    lines = [line.split() for line in IRREGULAR.strip().splitlines()]
+    return {word: line[0] for line in lines for word in line[1:]}
+
+
+def _unit(entry: str) -> str:
+    """A table's entry as `units` gives it."""
+    first, dash, second = entry.partition("-")
+    return f"{stem(first)}-{second}" if dash else stem(entry)
 
 
 @cache
-def _concept_table() -> dict[str, str]:
-    lines = [line.split() for line in _CONCEPTS.strip().splitlines()]
-    return {stem(word): line[0] for line in lines for word in line}
+def _pairs() -> frozenset[str]:
+    return frozenset(_unit(entry) for entry in CONCEPTS.split() if "-" in entry)
 
 
-def concept(stemmed: str) -> str | None:
-    """The name of the concept that the stem belongs to, None for most stems."""
-    return _concept_table().get(stemmed)
+@cache
+def _concept_table() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for line in CONCEPTS.strip().splitlines():
+        names = dict.fromkeys(_unit(entry) for entry in line.split())
+        for unit in names:
+            table[unit] = (*table.get(unit, ()), line.split()[0])
+    return table
 
 
-def is_same(one: str, other: str) -> bool:
-    """Whether two stems mean the same: equal, of one concept, or one the other's beginning (ship, shipment)."""
+@cache
+def _everyday() -> frozenset[str]:
+    return frozenset(stem(word) for word in EVERYDAY.split())
+
+
+def concepts(unit: str) -> tuple[str, ...]:
+    """The names of the concepts that the stem belongs to, none for most stems."""
+    return _concept_table().get(unit, ())
+
+
+def telling(unit: str) -> float:
+    """How much the stem says about a text among other texts of shops: 1, or less for what all of them say."""
+    return EVERYDAY_WEIGHT if unit in _everyday() else 1.0
+
+
+@lru_cache(maxsize=200_000)
+def likeness(one: str, other: str) -> float:
+    """How surely two stems mean the same, 0 to 1: equal or one the other's beginning, mistyped, of one concept."""
     if one == other:
-        return True
+        return 1.0
     short, long = sorted((one, other), key=len)
     if long.startswith(short) and short.isalpha() and len(short) >= 4:
-        return len(long) - len(short) <= (6 if len(short) >= 5 else 4)
-    return concept(one) is not None and concept(one) == concept(other)
+        if len(long) - len(short) <= (6 if len(short) >= 5 else 4):
+            return 1.0
+    if set(concepts(one)) & set(concepts(other)):
+        return SAME_CONCEPT
+    return SAME_BUT_MISTYPED if _is_mistyped(short, long) else 0.0
+
+
+def _is_mistyped(short: str, long: str) -> bool:
+    """Whether one letter was added, left out, replaced, or two neighbours changed places."""
+    if len(long) < LEAST_TYPO_LETTERS or len(long) - len(short) > 1 or not (short + long).isalpha():
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[start:] == long[start + 1 :]
+    swapped = long[start + 1 : start + 2] + long[start : start + 1] + long[start + 2 :]
+    return short[start + 1 :] == long[start + 1 :] or short[start:] == swapped

@@ -18,7 +18,7 @@ class IncompleteVersion(Exception):
 def publish(claim: Claim, version_id: int) -> None:
     """The version is the published one, unless a higher number is; then it is superseded at once.
 
-    Runs in the transaction that settles the job. Lock order: document, job (by the settlement), corpus, depth.
+    Runs in the transaction that settles the job. Lock order: document, corpus, then by the settlement job and depth.
     """
     number, document_id = DocumentVersion.objects.values_list("number", "document_id").get(id=version_id)
     document = Document.objects.select_for_update(no_key=True).get(id=document_id)

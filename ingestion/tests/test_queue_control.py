@@ -154,11 +154,10 @@ def test_a_job_that_no_worker_can_take_because_its_lane_is_paused_says_so(omar: 
 
 
 def test_the_queue_tells_depth_bound_states_and_live_workers(omar: Uploader, settings: Settings) -> None:
-    for _ in range(3):
-        make_job(omar.caller, units=5, bytes=6)
+    made = [make_job(omar.caller, units=5, bytes=6) for _ in range(3)]
     claim_one()
-    change_job(Job.objects.filter(state="queued").first().id, ready_at=datetime.now(UTC) + timedelta(hours=1))  # type: ignore[union-attr]  # three were made
     now = datetime.now(UTC)
+    change_job(made[2], ready_at=now + timedelta(hours=1), queued_at=now - timedelta(seconds=60))
     Worker.objects.create(name="alive", queues="documents,events", concurrency=4, seen_at=now)
     Worker.objects.create(name="silent", queues="documents", concurrency=4, seen_at=now - timedelta(hours=1))
     found = omar.get("/v1/queue")["queues"]
@@ -173,7 +172,7 @@ def test_the_queue_tells_depth_bound_states_and_live_workers(omar: Uploader, set
     assert [documents[name] for name in ("queued", "ready", "running", "dead_letters", "workers", "accepting")] == [
         2, 1, 1, 0, 1, True,
     ]  # fmt: skip
-    assert documents["oldest_age_seconds"] >= 0
+    assert documents["oldest_age_seconds"] == pytest.approx(60, abs=5)
     assert found["events"]["drain_seconds"] == 0
 
 

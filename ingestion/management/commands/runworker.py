@@ -49,6 +49,8 @@ class Command(BaseCommand):
 
     def _shape_connections(self, options: dict[str, Any]) -> None:
         """All threads of a worker share few connections: none is held while a job waits for the provider."""
+        # Tells the operator's `pg_stat_activity` whose a connection is.
+        options["application_name"] = "larkfield worker"
         options["pool"] = {"min_size": 1, "max_size": worker.POOL_MAX, "timeout": 30, "max_idle": 60}
         # A statement that waits for a lock must fail while the lease still lasts, or nobody notices that it ends.
         patience = max(1.0, min(STATEMENT_SECONDS_MAX, settings.LEASE_SECONDS / 3))

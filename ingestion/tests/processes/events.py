@@ -1,4 +1,4 @@
-"""Accepted events for a worker: a document, and views of it in many partitions."""
+"""Accepted events for a worker: a document, and ratings of answers from it in many partitions."""
 
 from datetime import UTC, datetime
 
@@ -11,8 +11,8 @@ BATCH = 500
 PARTITIONS = 20
 
 
-def admit_views(count: int) -> None:
-    """That many views of one document are accepted, spread over PARTITIONS partitions."""
+def admit_ratings(count: int) -> None:
+    """That many ratings of one document are accepted, spread over PARTITIONS partitions."""
     Document.objects.create(slug="returns", title="Returns", latest_number=1)
     client = Client(headers={"Authorization": f"Bearer {callers.create('helpdesk', ('produce',))}"})
     at = datetime.now(UTC).isoformat()
@@ -20,8 +20,8 @@ def admit_views(count: int) -> None:
         for first in range(0, count, BATCH):
             events = [
                 {
-                    "producer": "helpdesk-eu", "event_id": f"e-{number}", "type": "document.viewed", "occurred_at": at,
-                    "partition": f"p-{number % PARTITIONS}", "payload": {"document": "returns", "version": 1},
+                    "producer": "helpdesk-eu", "event_id": f"e-{number}", "type": "answer.rated", "occurred_at": at,
+                    "partition": f"p-{number % PARTITIONS}", "payload": {"answer_id": f"a-{number}", "document": "returns", "rating": 5},
                 }
                 for number in range(first, first + BATCH)
             ]  # fmt: skip

@@ -5,7 +5,7 @@ from django.db import connection
 
 from ingestion.models import EventEffect, Job, JobOutcome
 from ingestion.tests.processes.crew import Crew
-from ingestion.tests.processes.events import admit_views
+from ingestion.tests.processes.events import admit_ratings
 from ingestion.tests.processes.offering import Uploader
 from ingestion.tests.processes.watching import (
     all_are,
@@ -57,7 +57,7 @@ def test_a_worker_whose_connections_are_cut_survives_and_charges_no_job_for_it(
 
 
 def test_connections_stay_flat_over_a_thousand_jobs(crew: Crew, uploader: Uploader) -> None:
-    admit_views(EVENTS)
+    admit_ratings(EVENTS)
     crew.worker("worker", "--concurrency", "16")
     seen: set[int] = set()
 
