@@ -46,7 +46,7 @@ class PageSessionAuthentication(SessionAuthentication):
 
     def enforce_csrf(self, request: Request) -> None:
         """The token comes in the header: looking for it in a form would read the body before it is bounded."""
-        bare = copy.copy(request._request)
+        bare: Any = copy.copy(request._request)
         bare._post, bare._files = QueryDict(), MultiValueDict()
         super().enforce_csrf(bare)
 

@@ -96,7 +96,7 @@ def measure_launch(data: Path) -> dict[str, Any]:
 def worker_memory(launch: int) -> float:
     """Resident memory of the launch's worker in MiB."""
     workers = [one for one in psutil.Process(launch).children(recursive=True) if "runworker" in one.cmdline()]
-    return round(max(one.memory_info().rss for one in workers) / 2**20, 1)
+    return float(round(max(one.memory_info().rss for one in workers) / 2**20, 1))
 
 
 @contextmanager
@@ -142,7 +142,10 @@ def measure_waiting(data: Path) -> dict[str, Any]:
         workers = psutil.Process(int(environment["LAUNCH_PID"])).children(recursive=True)
         worker = next(one for one in workers if "runworker" in one.cmdline())
         worker.cpu_percent()
-        found = [connections_of(data) for _ in range(10) if not time.sleep(1)]
+        found = []
+        for _ in range(10):
+            time.sleep(1)
+            found.append(connections_of(data))
         return {
             "jobs_waiting_for_the_provider": busy,
             "worker_connections_most": max(count for count, _ in found),
