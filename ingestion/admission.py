@@ -8,8 +8,7 @@ Lock order: idempotency key, document, depth. The depth's row comes last, becaus
 import hashlib
 import logging
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -110,35 +109,32 @@ def admit_upload(caller: Caller, upload: Upload) -> Admitted:
     units = document_units(upload.text)
     _check_possible(units, len(upload.content))
     try:
-        with _token(caller):
-            place = standing.foresee("documents", caller, units)
-            _check_promise(place)
-            return _save_with_file(caller, upload, units, place)
+        return _save(caller, upload, units)
     except idempotency.Known as known:
         # Another copy of the request committed while this one waited for the key: its answer is ours.
         return _replay(known.answer(upload.fingerprint))
+    except QueueFull:
+        raise refusal("documents", is_draining=standing.depth_of("documents").is_draining) from None
 
 
-def _save_with_file(caller: Caller, upload: Upload, units: int, place: Estimate) -> Admitted:
-    key = storage_key(upload.slug)
-    default_storage.save(key, ContentFile(upload.content))
-    try:
-        return _save(caller, upload, units, place, key)
-    except BaseException:
-        # Nothing refused is half saved. A crash between the two leaves a file that `prune` removes.
-        default_storage.delete(key)
-        raise
-
-
-@contextmanager
-def _token(caller: Caller) -> Iterator[None]:
-    """A token of the caller's limit, given back when the request is not accepted after all."""
-    limits.take(caller, "uploads")
-    try:
-        yield
-    except BaseException:
-        limits.give_back(caller, "uploads")
-        raise
+def _save(caller: Caller, upload: Upload, units: int) -> Admitted:
+    """Saves all in one transaction; whatever ends it otherwise, the token is given back and the file is gone."""
+    with ExitStack() as undo:
+        with transaction.atomic():
+            if upload.key is not None:
+                # Before the token: a copy that waits here is a replay, which costs none.
+                idempotency.claim(caller, upload.key, upload.fingerprint)
+            limits.take(caller, "uploads")
+            undo.callback(limits.give_back, caller, "uploads")
+            place = standing.foresee("documents", caller, units)
+            _check_promise(place)
+            key = storage_key(upload.slug)
+            default_storage.save(key, ContentFile(upload.content))
+            # A crash before the commit leaves a file that `prune` removes.
+            undo.callback(default_storage.delete, key)
+            admitted = _save_rows(caller, upload, units, place, key)
+        undo.pop_all()
+    return admitted
 
 
 def _replay(known: dict[str, Any]) -> Admitted:
@@ -176,17 +172,7 @@ def _check_promise(place: Estimate) -> None:
         raise refusal("documents")
 
 
-def _save(caller: Caller, upload: Upload, units: int, place: Estimate, key: str) -> Admitted:
-    try:
-        with transaction.atomic():
-            return _save_rows(caller, upload, units, place, key)
-    except QueueFull:
-        raise refusal("documents", is_draining=standing.depth_of("documents").is_draining) from None
-
-
 def _save_rows(caller: Caller, upload: Upload, units: int, place: Estimate, key: str) -> Admitted:
-    if upload.key is not None:
-        idempotency.claim(caller, upload.key, upload.fingerprint)
     document = _next_number(upload)
     size = len(upload.content)
     job_id = controlling.insert(_job(caller, upload, units, place))

@@ -4,7 +4,7 @@
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -81,8 +81,6 @@ def _translate(error: Exception) -> Problem:
             return Problem("unsupported_type", str(error.detail))
         case exceptions.NotFound() | Http404():
             return Problem("not_found", "There is nothing here that this caller may see.")
-        case exceptions.NotAcceptable():
-            return Problem("invalid_request", "The Accept header names no media type that this route has.")
         case exceptions.APIException() if error.status_code < 500:
             return Problem("invalid_request", str(error.detail))
         case OperationalError() | InterfaceError() | PoolTimeout():
@@ -99,10 +97,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     return Response(problem.document(), status=problem.status, headers=problem.headers, content_type=MEDIA_TYPE)
 
 
-def error_view(code: str, detail: str) -> Any:
-    """A view for Django's handler404 and its kin, where no API view was reached."""
+def error_view(code: str, detail: str, page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view for Django's handler400 and its kin, where no view was reached: a problem for the API, else `page`."""
 
-    def view(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-        return Problem(code, detail).response()
+    def view(request: HttpRequest, **known: Exception) -> HttpResponse:
+        if request.path.startswith(("/v1/", "/api/")):
+            return Problem(code, detail).response()
+        return page(request, **known)
 
     return view

@@ -1,9 +1,15 @@
-"""System checks of settings that contradict each other: each names both values and stops the start."""
+"""System checks of the environment: refused values, and values that contradict each other. Each message names them.
+
+What can't work is an error and stops the start; what works at a price (the W's) is a warning.
+"""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
+
+from larkfield import env
 
 # Connections that one API process and one worker may open beside their pools (migrations, admin, psql).
 RESERVED_CONNECTIONS = 10
@@ -13,20 +19,20 @@ def _pairs() -> list[tuple[bool, str, str]]:
     s = settings
     return [
         (
-            s.HEARTBEAT_SECONDS > s.LEASE_SECONDS / 3,
+            s.HEARTBEAT_SECONDS > s.LEASE_SECONDS / 2,
             "larkfield.E001",
-            f"HEARTBEAT_SECONDS ({s.HEARTBEAT_SECONDS:g}) is above a third of LEASE_SECONDS "
-            f"({s.LEASE_SECONDS:g}): a single late beat would lose the lease. Lower one or raise the other.",
+            f"HEARTBEAT_SECONDS ({s.HEARTBEAT_SECONDS:g}) is above half of LEASE_SECONDS "
+            f"({s.LEASE_SECONDS:g}): a single lost beat would lose the lease. Lower one or raise the other.",
         ),
         (
             s.PROVIDER_TIMEOUT_SECONDS >= s.LEASE_SECONDS,
-            "larkfield.E002",
+            "larkfield.W002",
             f"PROVIDER_TIMEOUT_SECONDS ({s.PROVIDER_TIMEOUT_SECONDS:g}) is not below LEASE_SECONDS "
             f"({s.LEASE_SECONDS:g}): a dead worker's call could outlive its lease.",
         ),
         (
             s.DRAIN_SECONDS >= s.PLATFORM_GRACE_SECONDS,
-            "larkfield.E003",
+            "larkfield.W003",
             f"DRAIN_SECONDS ({s.DRAIN_SECONDS:g}) is not below PLATFORM_GRACE_SECONDS "
             f"({s.PLATFORM_GRACE_SECONDS:g}): the platform would kill a worker that still drains.",
         ),
@@ -38,19 +44,33 @@ def _pairs() -> list[tuple[bool, str, str]]:
         ),
         (
             s.UPLOAD_MAX_BYTES > s.DOCUMENTS_QUEUE_MAX_BYTES,
-            "larkfield.E005",
+            "larkfield.W005",
             f"UPLOAD_MAX_BYTES ({s.UPLOAD_MAX_BYTES}) is above DOCUMENTS_QUEUE_MAX_BYTES "
-            f"({s.DOCUMENTS_QUEUE_MAX_BYTES}): the largest upload could never be accepted.",
+            f"({s.DOCUMENTS_QUEUE_MAX_BYTES}): the largest uploads are refused also by an empty queue.",
         ),
         (
             not s.PROVIDER_BASE_URL.endswith("/v1"),
             "larkfield.E007",
             f"PROVIDER_BASE_URL ({s.PROVIDER_BASE_URL}) does not end in /v1, as the official client's base URL does.",
         ),
+        (
+            urlsplit(s.PROVIDER_BASE_URL).scheme not in ("http", "https"),
+            "larkfield.E008",
+            "PROVIDER_BASE_URL must start with http:// or https://.",
+        ),
+        (
+            urlsplit(s.VALKEY_URL).scheme not in ("redis", "rediss", "unix"),
+            "larkfield.E009",
+            "VALKEY_URL must start with redis://, rediss:// or unix://.",
+        ),
     ]
 
 
 @register()
-def check_settings(**kwargs: Any) -> list[Error]:
-    """Finds contradicting settings without asking the database."""
-    return [Error(message, id=identity) for broken, identity, message in _pairs() if broken]
+def check_settings(**kwargs: Any) -> list[CheckMessage]:
+    """Finds refused and contradicting values without asking the database."""
+    found: list[CheckMessage] = [Error(message, id="larkfield.E010") for message in env.refused.values()]
+    for is_broken, identity, message in _pairs():
+        if is_broken:
+            found.append((Warning if ".W" in identity else Error)(message, id=identity))
+    return found

@@ -1,9 +1,10 @@
-"""What every request passes: an id that follows it into jobs and provider calls, and the page policy."""
+"""What every request passes: an id that follows it into jobs and provider calls, the page policy, an unread body."""
 
 import re
 import secrets
 from collections.abc import Callable
 
+from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, HttpResponse
 
 from larkfield.logs import request_id
@@ -47,3 +48,29 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         return response
+
+
+class UnreadBodyMiddleware:
+    """An answer that comes before the body was read says that the connection ends.
+
+    The server drops what is unread together with the connection; a client that was not told would send its next
+    request into it and lose it. Reading the rest instead would let a slow sender hold a thread for a refusal.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        # The server of Python's own library ends each connection by itself and lets no application say so.
+        if _has_unread_body(request) and not request.META.get("SERVER_SOFTWARE", "").startswith("WSGIServer"):
+            response.headers["Connection"] = "close"
+        return response
+
+
+def _has_unread_body(request: HttpRequest) -> bool:
+    stream = getattr(request, "_stream", None)
+    # Nothing public tells how far the body was read.
+    is_cut_short = isinstance(stream, LimitedStream) and stream._pos < stream.limit  # type: ignore[attr-defined]
+    # Django reads no body that comes in chunks.
+    return is_cut_short or "Transfer-Encoding" in request.headers

@@ -1,7 +1,7 @@
 """All settings in one file, grouped as a reader meets them; `.env.example` explains each variable.
 
-Values come from the environment (and `.env`) through `larkfield.env`, which fails loudly. Contradictions
-between values are found by `larkfield.checks`.
+Values come from the environment (and `.env`) through `larkfield.env`, which notes what it refuses; that and
+contradictions between values stop the start in `larkfield.checks`.
 """
 
 import json
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
 from dotenv import load_dotenv
 
 from larkfield import embedded, env
@@ -27,7 +26,7 @@ IS_PRODUCTION = LARKFIELD_ENV == "production"
 if IS_PRODUCTION:
     missing = [name for name in ("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL") if not env.text(name)]
     if missing:
-        raise ImproperlyConfigured(f"LARKFIELD_ENV=production needs {', '.join(missing)}: set each.")
+        raise env.InvalidVariable(f"LARKFIELD_ENV=production needs {', '.join(missing)}: set each.")
 
 
 def _development_key() -> str:
@@ -63,6 +62,7 @@ INSTALLED_APPS = [
     "larkfield.apps.LarkfieldConfig",
 ]
 MIDDLEWARE = [
+    "larkfield.middleware.UnreadBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "larkfield.middleware.RequestIdMiddleware",
@@ -139,12 +139,19 @@ PROVIDER_BASE_URL = (env.text("PROVIDER_BASE_URL") or _running("PROVIDER_BASE_UR
 )
 PROVIDER_API_KEY = env.text("PROVIDER_API_KEY", "" if IS_PRODUCTION else "simulated")
 
+# How a process calls itself in pg_stat_activity.
+APPLICATION_NAME = "larkfield"
+
 
 def _database(url: str) -> dict[str, Any]:
     """DATABASE_URL as Django's settings; only postgres:// and postgresql:// are known."""
     parts = urlsplit(url)
-    if parts.scheme not in ("postgres", "postgresql"):
-        raise ImproperlyConfigured("DATABASE_URL must start with postgresql://.")
+    try:
+        port = parts.port
+    except ValueError:
+        raise env.InvalidVariable("DATABASE_URL has a port that is no number from 0 to 65535.") from None
+    if parts.scheme not in ("postgres", "postgresql") or not parts.path.strip("/"):
+        raise env.InvalidVariable("DATABASE_URL must look like postgresql://user:password@host:5432/name.")
     query = dict(parse_qsl(parts.query))
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -152,13 +159,16 @@ def _database(url: str) -> dict[str, Any]:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": query.pop("host", "") or unquote(parts.hostname or ""),
-        "PORT": str(parts.port or ""),
+        "PORT": str(port or ""),
         # A statement that hangs must not hold locks for ever; an idle transaction pins dead rows.
         "OPTIONS": {
+            # A name that the address gives goes before ours.
+            "application_name": APPLICATION_NAME,
             **query,
             "connect_timeout": 5,
-            "application_name": "larkfield",
             "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
+            # From its third use on a statement of `ingestion.connections.prepared` is kept by the server; others never.
+            "prepare_threshold": 2,
             "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 10, "max_idle": 60},
         },
         # The pool keeps connections; a Django connection is given back after each request or step.
@@ -176,11 +186,12 @@ AZURE_STORAGE_CONTAINER = env.text("AZURE_STORAGE_CONTAINER", "larkfield")
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES: dict[str, Any] = {
     "default": {
-        "BACKEND": "storages.backends.azure_storage.AzureStorage",
+        "BACKEND": "larkfield.azure_files.AzureFiles",
         "OPTIONS": {
             "connection_string": AZURE_STORAGE_CONNECTION_STRING,
             "azure_container": AZURE_STORAGE_CONTAINER,
             "overwrite_files": True,
+            "makes_container": not IS_PRODUCTION,
         },
     }
     if AZURE_STORAGE_CONNECTION_STRING
@@ -195,12 +206,12 @@ STORAGES: dict[str, Any] = {
 # --- the bound and the limits of a caller -----------------------------------------------------------------------
 
 DOCUMENTS_QUEUE_MAX = env.whole("DOCUMENTS_QUEUE_MAX", 500, least=1)
-DOCUMENTS_QUEUE_MAX_UNITS = env.whole("DOCUMENTS_QUEUE_MAX_UNITS", 1_500_000, least=1)
-DOCUMENTS_QUEUE_MAX_BYTES = env.whole("DOCUMENTS_QUEUE_MAX_BYTES", 268_435_456, least=1)
+DOCUMENTS_QUEUE_MAX_UNITS = env.whole("DOCUMENTS_QUEUE_MAX_UNITS", 1_500_000, least=1, most=env.LARGE_MAX)
+DOCUMENTS_QUEUE_MAX_BYTES = env.whole("DOCUMENTS_QUEUE_MAX_BYTES", 268_435_456, least=1, most=env.LARGE_MAX)
 EVENTS_QUEUE_MAX = env.whole("EVENTS_QUEUE_MAX", 300, least=1)
-EVENTS_QUEUE_MAX_UNITS = env.whole("EVENTS_QUEUE_MAX_UNITS", 3_000, least=1)
-EVENTS_QUEUE_MAX_BYTES = env.whole("EVENTS_QUEUE_MAX_BYTES", 33_554_432, least=1)
-PROMISED_WAIT_SECONDS = env.seconds("PROMISED_WAIT_SECONDS", 900, most=None)
+EVENTS_QUEUE_MAX_UNITS = env.whole("EVENTS_QUEUE_MAX_UNITS", 3_000, least=1, most=env.LARGE_MAX)
+EVENTS_QUEUE_MAX_BYTES = env.whole("EVENTS_QUEUE_MAX_BYTES", 33_554_432, least=1, most=env.LARGE_MAX)
+PROMISED_WAIT_SECONDS = env.seconds("PROMISED_WAIT_SECONDS", 900)
 CALLER_QUEUE_SHARE = env.share("CALLER_QUEUE_SHARE", 1.0, least=0.001)
 UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", 2_097_152, least=1, most=1_073_741_824)
 UPLOADS_PER_MINUTE = env.whole("UPLOADS_PER_MINUTE", 120, least=1)
@@ -214,12 +225,12 @@ HEARTBEAT_SECONDS = env.seconds("HEARTBEAT_SECONDS", 8, least=0.05, most=86_400)
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", 5, least=1, most=100)
 BACKOFF_BASE_SECONDS = env.seconds("BACKOFF_BASE_SECONDS", 2, most=86_400)
 BACKOFF_MAX_SECONDS = env.seconds("BACKOFF_MAX_SECONDS", 300, most=604_800)
-MAX_WAIT_SECONDS = env.seconds("MAX_WAIT_SECONDS", 21_600, least=0.1, most=None)
+MAX_WAIT_SECONDS = env.seconds("MAX_WAIT_SECONDS", 21_600, least=0.1)
 WORKER_CONCURRENCY = env.whole("WORKER_CONCURRENCY", 16, least=1, most=256)
 DRAIN_SECONDS = env.seconds("DRAIN_SECONDS", 20, most=86_400)
 # How long the platform waits between SIGTERM and SIGKILL; the drain must end before.
-PLATFORM_GRACE_SECONDS = env.seconds("PLATFORM_GRACE_SECONDS", 30, least=0.1, most=None)
-EVENT_COMPLETIONS_PER_SECOND = env.seconds("EVENT_COMPLETIONS_PER_SECOND", 0, most=None)
+PLATFORM_GRACE_SECONDS = env.seconds("PLATFORM_GRACE_SECONDS", 30, least=0.1)
+EVENT_COMPLETIONS_PER_SECOND = env.share("EVENT_COMPLETIONS_PER_SECOND", 0, most=100_000)
 
 # --- provider ---------------------------------------------------------------------------------------------------
 
@@ -237,9 +248,9 @@ PROVIDER_PAUSE_SECONDS = env.seconds("PROVIDER_PAUSE_SECONDS", 60, least=0.1, mo
 
 # --- keeping ----------------------------------------------------------------------------------------------------
 
-IDEMPOTENCY_HOURS = env.seconds("IDEMPOTENCY_HOURS", 24, least=0.0001, most=None)
-HISTORY_DAYS = env.seconds("HISTORY_DAYS", 30, most=None)
-ORPHAN_GRACE_SECONDS = env.seconds("ORPHAN_GRACE_SECONDS", 3_600, most=None)
+IDEMPOTENCY_HOURS = env.seconds("IDEMPOTENCY_HOURS", 24, least=0.0001, most=876_600)
+HISTORY_DAYS = env.seconds("HISTORY_DAYS", 30, most=36_525)
+ORPHAN_GRACE_SECONDS = env.seconds("ORPHAN_GRACE_SECONDS", 3_600)
 
 # --- HTTP API ---------------------------------------------------------------------------------------------------
 
@@ -254,6 +265,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["ingestion.authentication.IsCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["ingestion.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "ingestion.negotiation.ForgivingNegotiation",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "ingestion.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,

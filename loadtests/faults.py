@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 
+from larkfield.launch.errors import ChildDied
 from loadtests import faults_accounts, faults_calls, faults_record
 from loadtests.faults_kinds import Faults
-from loadtests.faults_product import Stage
+from loadtests.faults_product import Stage, StageFailed
 from loadtests.faults_record import Record, say
 from loadtests.faults_uploads import Offer, Uploads, Writer
 
@@ -36,7 +37,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--minutes", type=float, default=2.0, help="how long faults go on (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("var/faults"), help="folder for the record")
     parser.add_argument("--workers", type=int, default=3, help="worker processes (default: %(default)s)")
-    parser.add_argument("--uploads-per-second", type=float, default=2.0, help="default: %(default)s")
+    parser.add_argument("--uploads-per-second", type=float, default=3.0, help="default: %(default)s")
     parser.add_argument("--keep", action="store_true", help="keep the run's folder with its logs")
     return parser.parse_args(arguments)
 
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         faults_record.show(record)
         say(f"record: {path}")
         is_well = not record["violations"]
+    except (StageFailed, ChildDied) as error:
+        say(f"the run could not be made: {error}")
     finally:
         stage.stop()
         if is_well and not given.keep:

@@ -92,7 +92,7 @@ def _repeats(stage: Stage, calls: list[Call], database_moments: Sequence[float])
         paid_twice = sum(1 if step == "summarize" else call.inputs for call in good) - needed
         repeated.update(reasons)
         if paid_twice > 0 and lost:
-            repeated.update(lost[:1] if step == "summarize" else lost)
+            repeated.update(lost[:paid_twice])
         elif paid_twice > 0:
             unexplained.append(f"job {job}: {step} was paid for {paid_twice} times more than needed, without a reason")
     return repeated, unexplained
@@ -118,12 +118,12 @@ def _reason_of_failure(call: Call, runs: Runs) -> str:
 def _reason_of_loss(call: Call, runs: Runs, database_moments: Sequence[float]) -> str | None:
     """Why a good answer may have been lost: its run ended before the save, or the database was away for the save."""
     outcome, _ = _run_of(call, runs)
-    if any(call.started <= moment <= call.finished + SAVING_SECONDS for moment in database_moments):
-        return "answered and not saved: the database was away"
     if outcome in ("lease_expired", "give_back"):
         return f"answered and not saved: {outcome}"
     if outcome in ("retry", "dead_letter"):
         return "answered, some vectors unusable"
+    if any(call.started <= moment <= call.finished + SAVING_SECONDS for moment in database_moments):
+        return "answered and not saved: the database was away"
     return None
 
 

@@ -46,8 +46,14 @@ SETTINGS = {
     "PROMISED_WAIT_SECONDS": "0",
     "PYTHONUNBUFFERED": "1",
 }
+# Summaries take a quarter of a second, 1.8 s at most: below the timeout, long enough that faults find them under way.
+LATENCY_SCALE = "0.15"
 # What the fault run must not take over from the shell that starts it.
 STRANGE = ("AZURE_STORAGE_CONNECTION_STRING", "DATABASE_URL", "VALKEY_URL", "PROVIDER_BASE_URL", "LARKFIELD_ENV")
+
+
+class StageFailed(Exception):
+    """The stage could not be set up or brought back; the text says what did not happen."""
 
 
 class Stage:
@@ -84,12 +90,13 @@ class Stage:
 
     def _start_provider(self, port: int) -> None:
         command = [
-            sys.executable, "-m", "simulator", "--port", str(port), "--seed", str(self.seed), "--latency-scale", "0.05",
+            sys.executable, "-m", "simulator", "--port", str(port), "--seed", str(self.seed),
+            "--latency-scale", LATENCY_SCALE,
             "--chat-requests-per-minute", SETTINGS["CHAT_REQUESTS_PER_MINUTE"],
             "--embedding-tokens-per-minute", SETTINGS["EMBEDDING_TOKENS_PER_MINUTE"],
         ]  # fmt: skip
         self.children.start("simulator", command, self.environment)
-        until("the simulator answers", lambda: _answers(f"{self.provider_url}/_control/ledger"))
+        until("the simulator answers", lambda: self._answers(f"{self.provider_url}/_control/ledger"))
 
     def _start_api(self, port: int) -> None:
         command = [
@@ -98,7 +105,15 @@ class Stage:
             "larkfield.wsgi:application",
         ]  # fmt: skip
         self.children.start("api", command, self.environment)
-        until("the API is ready", lambda: _answers(f"{self.api_url}/readyz"))
+        until("the API is ready", lambda: self._answers(f"{self.api_url}/readyz"))
+
+    def _answers(self, url: str) -> bool:
+        """Whether it says 200. Raises ChildDied, with the end of its log, when a child has ended meanwhile."""
+        self.children.check()
+        try:
+            return httpx.get(url, trust_env=False, timeout=5).status_code == 200
+        except httpx.HTTPError:
+            return False
 
     def stop(self) -> None:
         """Nothing of the stage runs."""
@@ -116,7 +131,7 @@ class Stage:
             cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode and not may_fail:
-            raise RuntimeError(f"manage.py {arguments[0]} failed: {done.stderr.strip()[-500:]}")
+            raise StageFailed(f"manage.py {arguments[0]} failed: {done.stderr.strip()[-500:]}")
         return done.stdout
 
     # --- workers ---
@@ -180,11 +195,11 @@ class Stage:
 
 
 def until(what: str, found: Callable[[], T], within: float = READY_SECONDS) -> T:
-    """The first true answer; RuntimeError that names `what` when none comes in time."""
+    """The first true answer; StageFailed that names `what` when none comes in time."""
     deadline = time.monotonic() + within
     while not (answer := found()):
         if time.monotonic() > deadline:
-            raise RuntimeError(f"not within {within:g} s: {what}")
+            raise StageFailed(f"not within {within:g} s: {what}")
         time.sleep(LOOK_SECONDS)
     return answer
 
@@ -193,13 +208,6 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, trust_env=False, timeout=5).status_code == 200
-    except httpx.HTTPError:
-        return False
 
 
 def _joined(join: Callable[[], str]) -> bool:

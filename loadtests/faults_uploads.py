@@ -20,9 +20,9 @@ LONGEST_PAUSE_SECONDS = 1.0
 # What a careful program sends again: refusals that pass, and faults of the other side.
 PASSING = frozenset({429, 500, 502, 503, 504})
 WORDS = (
-    "parcel refund courier invoice warehouse customer receipt exchange voucher deadline label deposit complaint "
-    "signature balance delivery warranty seller account address return window damaged original packaging"
-).split()
+    "parcel", "refund", "courier", "invoice", "warehouse", "customer", "receipt", "exchange", "voucher", "deadline",
+    "label", "deposit", "complaint", "signature", "balance", "delivery", "warranty", "seller", "account", "address",
+)  # fmt: skip
 
 
 @dataclass

@@ -3,23 +3,28 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simulator.sentences import sentences
-from simulator.words import is_same, stems, words
+from simulator.words import likeness, stems, telling, words
 
 NOT_FOUND = "Not found in the policies."
 MOST_SENTENCES = 3
-# Less of the question's meaning than this in a sentence and its headings is chance, not an answer.
+# Less of the question's meaning than this in a passage, its headings included, is chance, not an answer; and less
+# than that in the sentence itself and its headings is another subject of the same passage.
 LEAST_COVERAGE = 0.5
+LEAST_OWN_COVERAGE = 0.3
 # A further sentence must be nearly as good as the first, and must say something else.
-LEAST_OF_BEST = 0.6
+LEAST_OF_BEST = 0.85
 MOST_OVERLAP = 0.6
-CONTEXT_WEIGHT = 0.5
-NUMBER_BONUS = 1.2
-# Passages come best first: a small lead for the earlier one breaks ties as the search did.
-RANK_LOSS = 0.02
-RARITY = 0.6
+# Headings say what a sentence is about, its neighbours only what is near.
+CONTEXT_WEIGHT = 0.8
+PASSAGE_WEIGHT = 0.25
+NUMBER_BONUS = 1.3
+# Passages come best first: the earlier one is the likelier, as the search saw it.
+RANK_LOSS = 0.06
+RARITY = 0.35
 # Every passage is from a policy of this shop: these words in a question tell nothing about what is asked.
 GENERIC = frozenset({"polici", "document", "larkfield"})
 
@@ -44,10 +49,42 @@ class _Candidate:
     text: str
     own: frozenset[str]
     around: frozenset[str]
+    passage: frozenset[str]
 
-    @property
-    def all_stems(self) -> frozenset[str]:
-        return self.own | self.around
+
+class _Meaning:
+    """How much of what was asked some stems hold; each stem is compared once, however often it occurs."""
+
+    def __init__(self, asked: list[str], candidates: list[_Candidate]) -> None:
+        self._asked = asked
+        self._likeness: dict[str, dict[str, float]] = {}
+        counts = Counter(word for one in candidates for word in self.held(one.own | one.around))
+        # Among the passages a word tells less with every sentence that has it: it singles none of them out.
+        self._weights = {word: telling(word) / (1 + RARITY * math.log1p(counts[word])) for word in asked}
+
+    def held(self, found: Iterable[str]) -> dict[str, float]:
+        """The asked words that the stems hold, and how surely."""
+        held: dict[str, float] = {}
+        for stem in found:
+            if stem not in self._likeness:
+                near = {word: likeness(word, stem) for word in self._asked}
+                self._likeness[stem] = {word: sure for word, sure in near.items() if sure}
+            for word, sure in self._likeness[stem].items():
+                held[word] = max(sure, held.get(word, 0.0))
+        return held
+
+    def coverage(self, found: Iterable[str]) -> float:
+        """The share, 0 to 1, of what was asked that the stems hold."""
+        held = self.held(found)
+        return sum(telling(word) * sure for word, sure in held.items()) / sum(map(telling, self._asked))
+
+    def weigh(self, *layers: tuple[float, Iterable[str]]) -> float:
+        """What the stems say of the question, each asked word counted in the layer that holds it best."""
+        best: dict[str, float] = {}
+        for factor, found in layers:
+            for word, sure in self.held(found).items():
+                best[word] = max(best.get(word, 0.0), factor * sure)
+        return sum(self._weights[word] * sure for word, sure in best.items())
 
 
 def read_passages(block: str) -> list[Passage]:
@@ -71,14 +108,13 @@ def answer(question: str, passages: list[Passage]) -> str:
     candidates = _candidates(passages)
     if not asked or not candidates:
         return NOT_FOUND
-    hits = _hits(asked, candidates)
-    weights = _weights(asked, candidates, hits)
-    least = LEAST_COVERAGE * sum(weights.values())
-    near = [one for one in candidates if sum(weights[word] for word in _met(one.all_stems, hits)) >= least]
+    meaning = _Meaning(asked, candidates)
+    near = [one for one in candidates if _is_about(one, meaning)]
     if not near:
         return NOT_FOUND
-    scored = _scored(near, hits, weights, _ASKS_NUMBER.search(question) is not None)
-    return " ".join(_cited(chosen) for chosen in _chosen(scored, hits))
+    asks_number = _ASKS_NUMBER.search(question) is not None
+    scored = sorted(((_score(one, meaning, asks_number), one) for one in near), key=lambda pair: -pair[0])
+    return " ".join(_cited(chosen) for chosen in _chosen(scored, meaning))
 
 
 def _asked(question: str) -> list[str]:
@@ -89,39 +125,23 @@ def _asked(question: str) -> list[str]:
 def _candidates(passages: list[Passage]) -> list[_Candidate]:
     found: list[_Candidate] = []
     for rank, passage in enumerate(passages):
+        whole = frozenset(stems(f"{passage.source} {passage.text}"))
         for sentence in sentences(passage.text):
             around = frozenset(stems(f"{passage.source} {sentence.context}"))
-            found.append(_Candidate(passage.number, rank, sentence.text, frozenset(stems(sentence.text)), around))
+            own = frozenset(stems(sentence.text))
+            found.append(_Candidate(passage.number, rank, sentence.text, own, around, whole))
     return found
 
 
-def _hits(asked: list[str], candidates: list[_Candidate]) -> dict[str, set[str]]:
-    """For every stem of the passages the asked stems that it meets; worked out once, however often it occurs."""
-    vocabulary = {word for candidate in candidates for word in candidate.all_stems}
-    return {word: {one for one in asked if is_same(one, word)} for word in vocabulary}
+def _is_about(candidate: _Candidate, meaning: _Meaning) -> bool:
+    if meaning.coverage(candidate.passage) < LEAST_COVERAGE:
+        return False
+    return meaning.coverage(candidate.own | candidate.around) >= LEAST_OWN_COVERAGE
 
 
-def _met(found: frozenset[str], hits: dict[str, set[str]]) -> set[str]:
-    return {one for word in found for one in hits[word]}
-
-
-def _weights(asked: list[str], candidates: list[_Candidate], hits: dict[str, set[str]]) -> dict[str, float]:
-    """Rare words tell more: 1 for a word that no passage has, less with every sentence that has it."""
-    counts = Counter(one for candidate in candidates for one in _met(candidate.all_stems, hits))
-    return {word: 1 / (1 + RARITY * math.log1p(counts[word])) for word in asked}
-
-
-def _scored(
-    candidates: list[_Candidate], hits: dict[str, set[str]], weights: dict[str, float], asks_number: bool
-) -> list[tuple[float, _Candidate]]:
-    scored = [(_score(candidate, hits, weights, asks_number), candidate) for candidate in candidates]
-    return sorted(scored, key=lambda pair: -pair[0])
-
-
-def _score(candidate: _Candidate, hits: dict[str, set[str]], weights: dict[str, float], asks_number: bool) -> float:
-    own = _met(candidate.own, hits)
-    around = _met(candidate.around, hits) - own
-    score = sum(weights[word] for word in own) + CONTEXT_WEIGHT * sum(weights[word] for word in around)
+def _score(candidate: _Candidate, meaning: _Meaning, asks_number: bool) -> float:
+    layers = ((1.0, candidate.own), (CONTEXT_WEIGHT, candidate.around), (PASSAGE_WEIGHT, candidate.passage))
+    score = meaning.weigh(*layers)
     if asks_number and _NUMBER.search(candidate.text):
         score *= NUMBER_BONUS
     # A question in the text repeats the words that were asked and answers nothing.
@@ -130,13 +150,16 @@ def _score(candidate: _Candidate, hits: dict[str, set[str]], weights: dict[str, 
     return score * (1 - RANK_LOSS * min(candidate.rank, 20))
 
 
-def _chosen(scored: list[tuple[float, _Candidate]], hits: dict[str, set[str]]) -> list[_Candidate]:
+def _chosen(scored: list[tuple[float, _Candidate]], meaning: _Meaning) -> list[_Candidate]:
     best_score, best = scored[0]
     chosen = [best]
+    whole = meaning.coverage(best.own | best.around)
     for score, candidate in scored[1:]:
         if len(chosen) == MOST_SENTENCES or score < LEAST_OF_BEST * best_score:
             break
-        if _met(candidate.own, hits) and all(_overlap(candidate, other) < MOST_OVERLAP for other in chosen):
+        is_on_subject = meaning.coverage(candidate.own | candidate.around) >= LEAST_OF_BEST * whole
+        adds = meaning.held(candidate.own) and all(_overlap(candidate, other) < MOST_OVERLAP for other in chosen)
+        if is_on_subject and adds:
             chosen.append(candidate)
     return chosen
 

@@ -60,9 +60,13 @@ def require_key(request: Request) -> None:
 
 
 def parse_json(raw: bytes) -> object:
-    """The body's JSON value; ApiError 400 where it is none."""
+    """The body's JSON value; ApiError 400 where it is none, or where it holds half a character (a lone surrogate)."""
     try:
-        return json.loads(raw)
+        value: object = json.loads(raw.decode("utf-8-sig"))
+        if b"\\u" in raw:
+            # Only an escape can still spell one; what can't be encoded could neither be counted nor sent back.
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError):
         raise invalid_request("We could not parse the JSON body of your request.") from None
 

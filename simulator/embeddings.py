@@ -8,19 +8,23 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 
-from simulator.words import concepts, is_stop_word, telling, units
+from simulator.words import concepts, is_everyday, is_stop_word, units
 
 DIMENSION = 384
 # Eight signed places a stem: unrelated stems stay nearly at right angles, and a text costs about a millisecond.
 STEM_PLACES = 8
 # Three-letter pieces of a word keep a typing mistake near the word that was meant, without outweighing whole words.
 TRIGRAM_PLACES = 2
-TRIGRAM_WEIGHT = 0.6
-# Refund and reimburse are near, yet the same word is nearer.
-CONCEPT_WEIGHT = 0.8
+TRIGRAM_WEIGHT = 0.4
+# What is meant counts more than how it is said: refund and reimburse share this beside their letters.
+CONCEPT_WEIGHT = 1.5
 STOP_WORD_WEIGHT = 0.05
+EVERYDAY_WEIGHT = 0.5
 # What a text calls itself in a first line of its own says more than any line below it.
 TITLE_WEIGHT = 2.0
+# A direction that texts of several lines have and questions lack: one that says next to nothing under its title is not
+# the nearest to whatever has a word of that title.
+PASSAGE = 6.0
 
 Sparse = tuple[tuple[int, ...], tuple[float, ...]]
 
@@ -28,7 +32,10 @@ Sparse = tuple[tuple[int, ...], tuple[float, ...]]
 def embed(text: str, dimension: int = DIMENSION) -> "array[float]":
     """A unit vector of `dimension` (1 to 384) 32-bit floats, finite and never zero, the same for the same text."""
     vector = [0.0] * DIMENSION
-    for word, weight in _weighted(text).items():
+    title, body = _titled(text)
+    if "\n" in text.strip():
+        vector[-1] += PASSAGE
+    for word, weight in _weighted(title, body).items():
         places, values = _word_vector(word)
         for place, value in zip(places, values, strict=True):
             vector[place] += weight * value
@@ -44,11 +51,14 @@ def little_endian(vector: "array[float]") -> bytes:
     return swapped.tobytes()
 
 
-def _weighted(text: str) -> dict[str, float]:
-    """Each word of the text once: a repeated one tells little more, one of the title much more."""
-    title, gap, body = text.partition("\n\n")
-    if not gap or "\n" in title:
-        title, body = "", text
+def _titled(text: str) -> tuple[str, str]:
+    """A first line that stands alone or is a path of headings, and what follows; or no title."""
+    title, _, body = text.partition("\n")
+    return (title, body) if body.startswith("\n") or (body and " > " in title) else ("", text)
+
+
+def _weighted(title: str, body: str) -> dict[str, float]:
+    """Each word once: a repeated one tells little more, one of the title much more."""
     counts = Counter(units(body))
     weights = {word: math.sqrt(count) for word, count in counts.items()}
     for word in set(units(title)):
@@ -70,11 +80,10 @@ def _unit(vector: list[float], text: str) -> "array[float]":
 
 @lru_cache(maxsize=20_000)
 def _word_vector(word: str) -> Sparse:
-    is_stop = is_stop_word(word)
-    weight = STOP_WORD_WEIGHT if is_stop else min(1.0, 0.55 + 0.1 * len(word)) * telling(word)
+    weight = _weight(word)
     total: dict[int, float] = {}
     _add(total, _places(f"w:{word}", STEM_PLACES), weight / math.sqrt(STEM_PLACES))
-    names = () if is_stop else concepts(word)
+    names = concepts(word)
     for name in names:
         share = weight * CONCEPT_WEIGHT / math.sqrt(STEM_PLACES * len(names))
         _add(total, _places(f"c:{name}", STEM_PLACES), share)
@@ -83,6 +92,12 @@ def _word_vector(word: str) -> Sparse:
         share = weight * TRIGRAM_WEIGHT / math.sqrt(len(trigrams) * TRIGRAM_PLACES)
         _add(total, _places(f"t:{trigram}", TRIGRAM_PLACES), share)
     return tuple(total), tuple(total.values())
+
+
+def _weight(word: str) -> float:
+    if is_stop_word(word):
+        return STOP_WORD_WEIGHT
+    return min(1.0, 0.55 + 0.1 * len(word)) * (EVERYDAY_WEIGHT if is_everyday(word) else 1.0)
 
 
 def _add(total: dict[int, float], sparse: Sparse, weight: float) -> None:

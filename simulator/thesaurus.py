@@ -10,7 +10,7 @@ return send-back bring-back hand-back ship-back take-back returnable
 refund reimburse reimbursement repay repayment money-back pay-back give-back get-back
 money cash coin coins banknote sum amount fund funds
 deliver delivery shipping dispatch ship shipment postage send
-arrive arrival come turn-up receive reach
+arrive arrival turn-up receive reach
 parcel package packet box shipment consignment
 carrier courier driver postman shipper haulier
 crew fitter installer technician mechanic engineer workman
@@ -18,7 +18,7 @@ connect hook-up install plug-in wire connection installation fit
 assemble assembly build put-together mount mounting set-up
 buy purchase order bought acquire
 order basket cart checkout
-fee cost price charge surcharge rate tariff expense
+fee cost price charge surcharge tariff expense bill
 free gratis complimentary free-of-charge costless
 cheap cheaper inexpensive undercut bargain lower
 expensive dear dearer pricier costly
@@ -32,7 +32,7 @@ damaged damage scratched scratch dent dented smashed cracked crack shattered
 repair fix mend workshop servicing
 exchange replace replacement swap substitute alternative
 cancel cancellation call-off back-out withdraw step-back revoke get-out
-end terminate quit stop ended leave
+end terminate quit stop leave
 change alter edit modify amend modification
 correct correction fix rectify amend mistake
 mistake error wrong slip oversight
@@ -53,10 +53,10 @@ valid validity good
 lose lost missing vanish disappear gone mislay
 steal stolen theft thief rob
 find search look-for trace locate investigation
-keep hold retain store stored storage
+keep hold retain store storage
 reserve reservation put-aside hold held set-aside
-stock available availability supply sold-out
-collect pick-up pickup collection fetch
+stock available availability supply sell-out
+pick-up pickup collect collection fetch
 store shop branch outlet counter
 warehouse depot
 recycle recycling dispose disposal scrap throw-away bin hand-in take-back
@@ -69,11 +69,11 @@ invoice bill receipt statement
 tax vat duty customs
 account login profile
 password sign-in log-in
-member membership loyalty club
-point points reward
+member membership loyalty
+point reward
 instalment instalments plan monthly part-payment pay-monthly
 loan lend borrow credit
-early ahead prematurely beforehand
+early ahead prematurely beforehand advance
 interest apr
 bank card debit visa mastercard
 pay payment settle paid spend
@@ -91,9 +91,9 @@ call phone telephone ring
 privacy gdpr confidential
 cookie tracker tracking
 newsletter mailing advertising marketing advert
-review rate rating star opinion feedback evaluate
+review rate rating opinion feedback evaluate assess judge
 request ask invitation invite inquiry
-write contact get-in-touch reach
+contact get-in-touch write
 answer reply respond response
 decide decision verdict determine
 photo photograph picture image snapshot
@@ -101,17 +101,12 @@ document paper proof evidence certificate
 identity id passport identification licence
 age old young younger older
 knife blade
-time period deadline term long duration
-minute minutes
-hour hours
-day days
-week weeks
-month months
-year yearly annual annually year
+period deadline term duration span
+year yearly annual annually
 quick quickly fast soon express promptly
-open opening hours close closing
+open opening close closing shut
 holiday christmas xmas festive
-night nights sleep
+sleep bed mattress night
 morning noon
 quiet silence silent peace calm noise loud music
 disability disabled wheelchair handicap accessible accessibility barrier
@@ -136,8 +131,6 @@ street kerb curb roadside
 sofa couch settee armchair
 wardrobe cupboard closet cabinet chest
 table desk
-furniture
-mattress bed
 spring coil
 dip sag hollow sagging
 pillow duvet bedding blanket
@@ -146,9 +139,7 @@ stove oven hob cooker cooktop
 gas propane
 washing-machine washer laundry
 dryer tumble-dryer
-dishwasher
 vacuum hoover
-kettle
 coffee espresso
 mower lawnmower
 robot robotic automatic
@@ -159,7 +150,6 @@ wither withered wilted dry dried
 shed greenhouse
 lamp light bulb luminaire
 lock locksmith
-alarm 
 tv television screen
 computer laptop notebook pc
 phone smartphone mobile handset
@@ -167,7 +157,7 @@ console game games gaming playstation
 controller joystick gamepad pad stick
 drift drifting
 headphone earphone earbud
-device gadget appliance apparatus machine
+device gadget appliance apparatus
 part spare component
 screw dowel bolt fitting fittings cam
 tool spanner screwdriver
@@ -194,14 +184,112 @@ fraud scam phishing
 dispute ombudsman mediator arbitration
 police authority
 sell resell resale sold
-household home family
 use used usage wear worn
 original packaging packing carton unopened sealed
+spouse partner husband wife couple married
+family household home relative parent mother father son daughter
+pool merge combine share joint together
+slot window appointment timeslot
+mover remover crew
+deduct subtract take-off withhold
+reverse undo return revert
+detective police officer investigator constable
+alcohol beer wine spirit liquor
+cashier till checkout register
+test trial try sample check inspect inspection examine
+component part piece spare
+discontinued obsolete unavailable
+fake false untrue lie untruthful
+visitor guest caller
+annoy bother disturb pester
+deposit surety security
+rent rental hire lend loan borrow
+travel journey trip
+move moving relocate shift postpone reschedule
+choose select pick choice option
+book booking reserve
+manual guide handbook instruction leaflet booklet
+braille blind tactile
+driver chauffeur carrier courier
+weekend saturday sunday
+weekday monday tuesday wednesday thursday friday
+noon midday lunchtime
+evening night
+today now currently presently nowadays present
+formerly previously earlier
+increase raise rise grow
+reduce lower decrease cut shorten
+split divide separate
+whole entire complete total all
+percent percentage
+label sticker tag
+envelope letter mail post
+email e-mail mail message
+text sms message
+website site web page online internet
+app application
+job vacancy apply applicant applications
+contract agreement
+law legal statutory
+right entitled entitlement claim
+responsible liable liability risk
+harm damage ruin spoil spoilt
+leak leaking spill drip
+tall high height
+noise loud sound
+kitchen cooking
+garden outdoor yard lawn
+winter cold frost snow
+summer hot heat
+heater heating radiator
+cool cooling aircon
+clean cleaning wash
+paint varnish colour
+glue adhesive
+wood wooden timber
+metal steel iron
+glass pane mirror window
+fabric textile cloth cover upholstery
+leather hide
+seat chair stool armchair
+curtain blind shade
+pipe tap plumbing faucet
+toilet lavatory restroom bathroom
+swimming pool spa
+tent camping
+suitcase luggage bag
+pet dog cat animal
+toy plaything
+headset headphone
+printer scanner
+router wifi modem
+watch clock
+maker manufacturer producer
+supplier vendor seller trader dealer marketplace
+auction outlet
+link url
+difference gap
+bear swallow absorb
+supply provide fulfil
+similar alike comparable
+threat threaten menace
+newspaper press journalist reporter media
+doctor hospital ambulance
+emergency urgent
+accident incident
+breach leak leaked
+consent agree agreement permission
+objection object oppose
+copy duplicate print
+signature sign signed
+earn gain collect gather accumulate
+scratch scuff mark
+queue line waiting
+countdown timer
 open opened unsealed
 floor ground
 wall drill
 guide instruction manual
-hygiene
 """
 
 # Particles that make one meaning with a verb before them, and how many words may stand between.

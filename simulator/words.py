@@ -15,11 +15,13 @@ _VOWEL = re.compile("[aeiouy]")
 
 # "Send the whole thing back": more than three words between verb and particle, and they belong apart.
 PARTICLE_REACH = 4
-SAME_CONCEPT = 0.75
-SAME_BUT_MISTYPED = 0.85
+SAME_CONCEPT = 0.85
+SAME_BUT_MISTYPED = 0.9
 # Shorter words differ by one letter and mean something else: cash, wash.
 LEAST_TYPO_LETTERS = 6
 EVERYDAY_WEIGHT = 0.4
+# A word of the tables is one that shops use; what stands in none of them is what a text is about.
+KNOWN_WEIGHT = 0.7
 
 
 def fold(text: str) -> str:
@@ -128,19 +130,31 @@ def _concept_table() -> dict[str, tuple[str, ...]]:
     return table
 
 
+def is_everyday(unit: str) -> bool:
+    """Whether the stem is one that nearly every text about a shop has."""
+    return unit in _everyday()
+
+
 @cache
 def _everyday() -> frozenset[str]:
     return frozenset(stem(word) for word in EVERYDAY.split())
 
 
+@lru_cache(maxsize=50_000)
 def concepts(unit: str) -> tuple[str, ...]:
-    """The names of the concepts that the stem belongs to, none for most stems."""
-    return _concept_table().get(unit, ())
+    """The names of the concepts that the stem belongs to, none for most; a mistyped one has those of the right one."""
+    table = _concept_table()
+    if unit in table or is_stop_word(unit) or len(unit) + 1 < LEAST_TYPO_LETTERS:
+        return () if is_stop_word(unit) else table.get(unit, ())
+    near = (one for one in table if abs(len(one) - len(unit)) <= 1 and _is_mistyped(*sorted((unit, one), key=len)))
+    return table.get(next(near, ""), ())
 
 
 def telling(unit: str) -> float:
-    """How much the stem says about a text among other texts of shops: 1, or less for what all of them say."""
-    return EVERYDAY_WEIGHT if unit in _everyday() else 1.0
+    """How much the stem says about a text among other texts of shops: 1, less for what some or all of them say."""
+    if is_everyday(unit):
+        return EVERYDAY_WEIGHT
+    return KNOWN_WEIGHT if unit in _concept_table() else 1.0
 
 
 @lru_cache(maxsize=200_000)
@@ -149,9 +163,9 @@ def likeness(one: str, other: str) -> float:
     if one == other:
         return 1.0
     short, long = sorted((one, other), key=len)
-    if long.startswith(short) and short.isalpha() and len(short) >= 4:
-        if len(long) - len(short) <= (6 if len(short) >= 5 else 4):
-            return 1.0
+    longest_ending = 6 if len(short) >= 5 else 4
+    if len(short) >= 4 and short.isalpha() and long.startswith(short) and len(long) - len(short) <= longest_ending:
+        return 1.0
     if set(concepts(one)) & set(concepts(other)):
         return SAME_CONCEPT
     return SAME_BUT_MISTYPED if _is_mistyped(short, long) else 0.0

@@ -29,7 +29,8 @@ def read_events(body: bytes, key: str | None) -> Any:
         # surrogateescape: a byte that is no UTF-8 spoils only the event that it stands in.
         slices, frame = _cut(body.decode("utf-8", "surrogateescape"), key)
         framed = _under(parse_json(frame.encode("utf-8", "surrogateescape")), key)
-        if not isinstance(framed, list) or len(framed) != len(slices):
+        # Nothing between two commas, or after the last one, is no event: then the list itself is malformed.
+        if not isinstance(framed, list) or len(framed) != len(slices) or not all(map(str.strip, slices)):
             raise error
         return [_parse(text) for text in slices]
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection
 
+from ingestion import connections
 from ingestion.events.envelope import Envelope
 from ingestion.events.sql import statement
 from ingestion.queue.controlling import bound_of
@@ -63,20 +64,18 @@ class Promise:
 def look(caller_id: int, identities: Sequence[Identity]) -> Sight:
     """The queue and at least one identity as last committed; takes no lock."""
     bound = bound_of(QUEUE)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statement("look"),
-            {
-                "queue": QUEUE,
-                "caller": caller_id,
-                "max_jobs": bound.jobs,
-                "max_units": bound.units,
-                "max_bytes": bound.bytes,
-                "producers": [producer for producer, _ in identities],
-                "event_ids": [event_id for _, event_id in identities],
-            },
-        )
-        rows = cursor.fetchall()
+    rows = connections.prepared(
+        statement("look"),
+        {
+            "queue": QUEUE,
+            "caller": caller_id,
+            "max_jobs": bound.jobs,
+            "max_units": bound.units,
+            "max_bytes": bound.bytes,
+            "producers": [producer for producer, _ in identities],
+            "event_ids": [event_id for _, event_id in identities],
+        },
+    )
     return Sight({(row[5], row[6]): Seen(*row[7:]) for row in rows}, *rows[0][:5])
 
 
@@ -85,9 +84,8 @@ def save(
 ) -> list[UUID]:
     """The first events that the bound has places for are accepted; returns their jobs, in order. Raises Raced."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement("admit"), _parameters(caller_id, events, promises, basis, request_id))
-            return [row[0] for row in cursor.fetchall()]
+        saved = connections.prepared(statement("admit"), _parameters(caller_id, events, promises, basis, request_id))
+        return [row[0] for row in saved]
     except IntegrityError as error:
         diagnosis = getattr(error.__cause__, "diag", None)
         if diagnosis is not None and diagnosis.constraint_name in RACED:

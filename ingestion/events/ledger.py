@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from django.db import connection
 
+from ingestion import connections
 from ingestion.events.sql import statement
 
 STATES = ("completed", "queued", "running", "quarantined", "expired", "cancelled")
@@ -39,8 +40,7 @@ def count(caller_id: int, outcomes: Iterable[str]) -> None:
     if not found:
         return
     numbers = {name: found[name] for name in REFUSALS}
-    with connection.cursor() as cursor:
-        cursor.execute(statement("count_refusals"), {"caller": caller_id, **numbers})
+    connections.prepared(statement("count_refusals"), {"caller": caller_id, **numbers})
 
 
 def read(caller_id: int | None) -> dict[str, int | bool]:

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from ingestion.models import Chunk, ChunkVector, Corpus, Document, DocumentVersion, embedding_version
 from ingestion.queue.claims import Claim
-from ingestion.queue.outcomes import ClaimLost
+from ingestion.queue.outcomes import Rejected
 
 
 class IncompleteVersion(Exception):
@@ -22,9 +22,10 @@ def publish(claim: Claim, version_id: int) -> None:
     """
     number, document_id = DocumentVersion.objects.values_list("number", "document_id").get(id=version_id)
     document = Document.objects.select_for_update(no_key=True).get(id=document_id)
-    if document.deleted_at:
-        raise ClaimLost(f"document {document.slug} was deleted")
     version = DocumentVersion.objects.get(id=version_id)
+    if document.deleted_at or version.deleted_at:
+        # A deletion cancels the job, and then the settlement finds the claim lost; this one was revived beside it.
+        raise Rejected("document_deleted", "The document was deleted.")
     _check_complete(claim, version)
     current = document.published
     if current and current.number > number:

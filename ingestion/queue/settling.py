@@ -28,7 +28,8 @@ def _settle(name: str, claim: Claim, **values: Any) -> None:
 
 def finish(claim: Claim, state: str, *, code: str = "", detail: str = "") -> None:
     """The job has ended in `state` and its place in the bound is free."""
-    _settle("finish", claim, state=state, error_code=storable(code, CODE_MAX), error_detail=storable(detail, DETAIL_MAX))
+    words = {"error_code": storable(code, CODE_MAX), "error_detail": storable(detail, DETAIL_MAX)}
+    _settle("finish", claim, state=state, **words)
 
 
 def _requeue(claim: Claim, outcome: str, **values: Any) -> None:

@@ -7,6 +7,7 @@ from pytest_django import Settings
 from ingestion import admission, estimates, standing
 from ingestion.models import Document, IdempotencyKey, Job, QueueState
 from ingestion.pace import Pace
+from ingestion.queue import settling, sweeping
 from ingestion.tests.making import (
     TEXT,
     Uploader,
@@ -20,7 +21,6 @@ from ingestion.tests.making import (
     run_out,
     tokens_used,
 )
-from ingestion.queue import settling, sweeping
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files")]
 

@@ -1,10 +1,10 @@
 """A refused upload leaves no row, no file, no key and no spent token, and can be sent again with the same key."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from pytest_django import Settings
 
 from ingestion.models import Document, DocumentVersion, IdempotencyKey, Job, JobOutcome
@@ -57,7 +57,7 @@ def test_text_in_no_encoding_is_422_and_names_the_encoding(omar: Uploader, files
     assert_nothing_was_left(omar, files)
 
 
-def _form(omar: Uploader, body: bytes, content_type: str) -> HttpResponse:
+def _form(omar: Uploader, body: bytes, content_type: str) -> Any:
     return omar.client.post(
         "/v1/documents/returns/versions", body, content_type=content_type, headers={"Content-Type": content_type}
     )
@@ -97,6 +97,16 @@ def test_a_document_that_no_empty_queue_could_hold_is_too_large_and_not_too_earl
     settings.DOCUMENTS_QUEUE_MAX_UNITS = 100
     problem(omar.upload(content=b"word " * 400, key="k"), 413, "too_large")
     assert_nothing_was_left(omar, files)
+
+
+def test_a_refusal_before_the_body_is_read_ends_the_connection_and_says_so(settings: Settings) -> None:
+    omar = Uploader()
+    settings.UPLOAD_MAX_BYTES = 100
+    for refused in (omar.upload("Bad"), omar.upload(content=b"x" * 101), omar.upload(media_type="image/png")):
+        assert refused["Connection"] == "close"
+    assert "Connection" not in omar.upload()
+    assert "Connection" not in omar.send_file()
+    assert "Connection" not in omar.upload(content=b" ")
 
 
 def test_a_fault_of_ours_in_the_middle_leaves_no_file_and_no_token(

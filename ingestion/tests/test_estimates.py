@@ -19,9 +19,7 @@ STEADY = Pace(jobs=60, units=6_000.0, busy_seconds=60.0, pressure=10.0, sojourn_
 
 def estimated(measured: Pace, ahead: int, units_ahead: float = 0.0, rooms: tuple[float, float] = (0.0, 0.0)) -> float:
     limits = Limits(*estimates.assumed_rates("documents"), *rooms)
-    found = estimates.estimate(
-        "documents", measured, limits, jobs_ahead=ahead, units_ahead=units_ahead, units=100.0
-    )
+    found = estimates.estimate("documents", measured, limits, jobs_ahead=ahead, units_ahead=units_ahead, units=100.0)
     assert found.low_seconds <= found.wait_seconds <= found.high_seconds
     assert found.basis == ("measured" if measured.is_measured else "assumed")
     return found.wait_seconds

@@ -73,7 +73,7 @@ def test_a_byte_that_is_no_utf_8_spoils_only_its_event() -> None:
         {"events": [{}] * 501}, {"events": [{}] * 10_000},
         b'{"events": [', b'{"events": [{}}', b'{"events": [] []}', b'{"events": [NaN], "events": [NaN]}',
         b'{"events": [1e999], "other": NaN}', b"\xff", b'{"events": [NaN]]}', b'"events": [NaN]', b'{"events" [NaN]}',
-        b'{"more": {"events": [NaN]}}',
+        b'{"more": {"events": [NaN]}}', b'{"events": [{},]}', b'{"events": [,]}', b'{"events": [{}, ,{}]}',
     ],
 )  # fmt: skip
 def test_a_batch_that_is_none_is_refused_whole_and_counts_once(body: Any) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponse
 from pytest_django import Settings
 
 from ingestion.models import DocumentVersion, IdempotencyKey, Job, QueueState
@@ -19,7 +18,7 @@ def omar() -> Uploader:
     return Uploader()
 
 
-def assert_replayed(response: HttpResponse, first: dict[str, Any]) -> None:
+def assert_replayed(response: Any, first: dict[str, Any]) -> None:
     found = body(response, 202)
     assert found == first
     assert response["Idempotent-Replayed"] == "true"
@@ -100,7 +99,7 @@ def test_a_key_that_is_no_key_is_400(omar: Uploader, key: str) -> None:
     assert not IdempotencyKey.objects.exists()
 
 
-@pytest.mark.parametrize("key", ["k", "k" * 255, '"', "a\"b", "~!@#$%^&*()"])
+@pytest.mark.parametrize("key", ["k", "k" * 255, '"', 'a"b', "~!@#$%^&*()"])
 def test_any_visible_ascii_of_one_to_255_characters_is_a_key(omar: Uploader, key: str) -> None:
     first = omar.accepted(key=key)
     assert_replayed(omar.upload(key=key), first)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from ingestion import draining
 from ingestion.models import DocumentVersion, Job, JobOutcome, ProviderLane, Worker
 from ingestion.queue import settling
 from ingestion.tests.making import (
@@ -107,6 +108,13 @@ def test_a_retry_needs_a_place_like_any_other(omar: Uploader, settings: Settings
     row = job(accepted["job"]["id"])
     assert (row.state, row.generation, row.error_code) == ("dead_letter", 1, "odd")
     assert depth() == live_depth()
+
+
+def test_a_retry_while_the_queue_drains_is_told_so(omar: Uploader) -> None:
+    accepted = ended(omar, "dead_letter")
+    draining.pause_admission("documents")
+    problem(omar.client.post(accepted["job"]["url"] + "/retry"), 503, "draining")
+    assert job(accepted["job"]["id"]).state == "dead_letter"
 
 
 def test_a_retry_needs_the_right_to_operate() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ingestion.models import Chunk, Document, DocumentVersion, Job
 from ingestion.queue import settling
 from ingestion.queue.outcomes import ClaimLost
-from ingestion.tests.making import TEXT, Uploader, claim_one, depth, job, live_depth, problem, run, work
+from ingestion.tests.making import TEXT, Uploader, body, claim_one, depth, job, live_depth, problem, run, work
 from ingestion.tests.simulated import Simulator
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("files", "simulator")]
@@ -89,16 +89,27 @@ def test_a_text_that_was_not_read_yet_is_a_409(omar: Uploader) -> None:
 def test_the_file_comes_back_as_it_was_uploaded(omar: Uploader) -> None:
     omar.send_file(content=LONG, name="Rückgabe \u202e.md")
     response = omar.client.get("/v1/documents/returns/versions/1/file")
-    assert b"".join(response.streaming_content) == LONG  # type: ignore[attr-defined]
+    assert b"".join(response.streaming_content) == LONG
     assert response["Content-Disposition"].startswith("attachment")
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
 def test_a_document_or_version_that_is_not_there_is_404(omar: Uploader) -> None:
     omar.accepted()
-    for path in ("nothing", "returns/versions/2", "returns/versions/0", "nothing/versions", "returns/versions/1/nothing",
-                 f"returns/versions/{2**40}", f"returns/versions/{10**30}/text"):  # fmt: skip
+    for path in ("nothing", "nothing/versions", "returns/versions/1/nothing", "returns/versions/2",
+                 "returns/versions/0",
+                 f"returns/versions/{2**40}", f"returns/versions/{10**30}/text", "%00", "a%00/versions"):  # fmt: skip
         problem(omar.client.get(f"/v1/documents/{path}"), 404, "not_found")
+    problem(omar.client.delete("/v1/documents/%00"), 404, "not_found")
+
+
+@pytest.mark.parametrize("accept", ["text/plain", "application/problem+json", "nonsense", ""])
+def test_an_accept_header_that_names_nothing_of_ours_is_passed_over(omar: Uploader, accept: str) -> None:
+    url = body(omar.upload(headers={"Accept": accept}), 202)["version"]["url"]
+    work()
+    for path in (url, url + "/text", url + "/file"):
+        assert omar.client.get(path, headers={"Accept": accept}).status_code == 200
+    problem(omar.client.get("/v1/documents/nothing", headers={"Accept": accept}), 404, "not_found")
 
 
 def test_any_valid_token_may_read(omar: Uploader) -> None:
@@ -146,7 +157,9 @@ def test_documents_are_listed_page_by_page_and_found_by_a_word(omar: Uploader) -
     assert omar.get("/v1/documents?q=%25")["results"] == []
 
 
-@pytest.mark.parametrize("cursor", ["x", "bnVsbA", "WzFd", "MQ", "%00", "eyJhIjoxfQ", "é" * 10, "W" * 4000])
+@pytest.mark.parametrize(
+    "cursor", ["x", "bnVsbA", "WzFd", "MQ", "%00", "eyJhIjoxfQ", "é" * 10, "W" * 4000, "Ilx1ZDgwMCI"]
+)
 def test_a_cursor_that_no_list_gave_is_400(omar: Uploader, cursor: str) -> None:
     problem(omar.client.get("/v1/documents", {"cursor": cursor}), 400, "invalid_request")
 

@@ -1,4 +1,4 @@
-"""A document's job, run by the worker's own code against the simulated provider: resumed, reused, published in order."""
+"""A document's job, run by the worker's own code against the simulator: resumed, reused, published in order."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def policy(changed: int | None = None, parts: int = PARTS, title: str = "Returns
     text = f"# {title}\n\n"
     for part in range(parts):
         word = "changed" if part == changed else "sold"
-        lines = (f"Goods {word} under rule {part}-{line} may be returned within {line + 7} days. " for line in range(20))
+        lines = (f"Goods {word} under rule {part}-{line} go back within {line + 7} days. " for line in range(20))
         text += f"## Part {part}\n\n{''.join(lines)}\n\n"
     return text.encode()
 
@@ -44,6 +44,12 @@ def inputs(simulator: Simulator) -> int:
 
 def chats(simulator: Simulator) -> int:
     return sum(call["path"].endswith("completions") for call in simulator.ledger()["calls"])
+
+
+def counts() -> tuple[int, ...]:
+    """How much the pipeline has made, and how often something was published."""
+    made = (model.objects.count() for model in (Chunk, ChunkVector, Summary))
+    return (*made, Corpus.objects.get().generation)
 
 
 def assert_complete(number: int = 1) -> DocumentVersion:
@@ -123,12 +129,10 @@ def test_a_second_delivery_of_the_same_job_adds_nothing(omar: Uploader, simulato
     sweeping.rescue()
     second = claim_one("quick")
     assert run(second) is True
-    before = (Chunk.objects.count(), ChunkVector.objects.count(), Summary.objects.count(), Corpus.objects.get().generation)
+    before = counts()
     calls = simulator.ledger()["totals"]["calls"]
     assert run(first) is False
-    assert before == (
-        Chunk.objects.count(), ChunkVector.objects.count(), Summary.objects.count(), Corpus.objects.get().generation,
-    )  # fmt: skip
+    assert counts() == before
     assert simulator.ledger()["totals"]["calls"] == calls
     assert_complete()
 
@@ -139,7 +143,7 @@ def test_a_worker_that_lost_its_claim_in_the_middle_saves_nothing_more(
     omar.accepted(content=policy())
     late = claim_one("slow")
     real = embedding._save
-    saved = []
+    saved: list[int] = []
 
     def save(*arguments: object) -> None:
         if not saved:
@@ -261,6 +265,16 @@ def test_an_incomplete_version_is_never_published(omar: Uploader, monkeypatch: p
     make_ready()
     work()
     assert_complete()
+
+
+def test_a_version_that_was_deleted_is_never_published_also_when_its_job_came_alive_again(omar: Uploader) -> None:
+    omar.accepted(content=policy())
+    found = claim_one()
+    DocumentVersion.objects.update(deleted_at="2026-01-01T00:00:00Z")
+    assert run(found) is True
+    assert (job(found.id).state, job(found.id).error_code) == ("failed", "document_deleted")
+    assert searchable() == set()
+    assert depth() == (0, 0, 0)
 
 
 def test_a_stored_file_that_was_changed_is_refused_with_its_reason(omar: Uploader, files: object) -> None:

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from ingestion import deleting
 from ingestion.models import Chunk, Document, DocumentVersion
 from ingestion.models.jobs import LIVE_STATES
+from ingestion.naming import is_slug
 from ingestion.problems import Problem
 from ingestion.views import shapes
 from ingestion.views.paging import PAGE_SIZE, page, read_cursor
@@ -23,7 +24,8 @@ NUMBER_MAX = 2**31 - 1
 
 
 def _document(slug: str) -> Document:
-    found = Document.objects.select_related("published__job__summary").filter(slug=slug, deleted_at=None).first()
+    documents = Document.objects.select_related("published__job__summary").filter(deleted_at=None)
+    found = documents.filter(slug=slug).first() if is_slug(slug) else None
     if found is None:
         raise Problem("not_found", f"There is no document '{slug[:100]}'.")
     return found
@@ -78,7 +80,7 @@ class DocumentDetail(APIView):
 
     @extend_schema(operation_id="delete_document", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        if not deleting.delete_document(slug):
+        if not (is_slug(slug) and deleting.delete_document(slug)):
             raise Problem("not_found", f"There is no document '{slug[:100]}'.")
         return Response(status=204)
 

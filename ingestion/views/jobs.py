@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ingestion import admission, reviving
+from ingestion import admission, reviving, standing
 from ingestion.authentication import caller_of
 from ingestion.models import Job
 from ingestion.problems import Problem
@@ -53,10 +53,10 @@ class JobRetry(APIView):
 
 
 def revive(found: Job) -> None:
-    """The dead letter or failed job is queued again. Raises Problem 409, or 503 where the bound leaves no place."""
+    """The dead letter or failed job is queued again. Raises Problem 409, or 503 where admission leaves no place."""
     try:
         reviving.revive(found.id)
     except NotRevivable as error:
         raise Problem("conflict", str(error)) from None
     except QueueFull:
-        raise admission.refusal(found.queue) from None
+        raise admission.refusal(found.queue, is_draining=standing.depth_of(found.queue).is_draining) from None

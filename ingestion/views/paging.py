@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from rest_framework.request import Request
 
 from ingestion.problems import Problem
+from ingestion.queue.storable import storable
 
 PAGE_SIZE = 50
 
@@ -22,7 +23,7 @@ def read_cursor(request: Request, kind: type[str] | type[int]) -> Any:
         value = json.loads(base64.urlsafe_b64decode(given.encode("ascii", "strict") + b"=="))
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         value = None
-    is_right = type(value) is kind and ("\x00" not in value if isinstance(value, str) else abs(value) < 2**62)
+    is_right = type(value) is kind and (storable(value) == value if isinstance(value, str) else abs(value) < 2**62)
     if not is_right:
         raise Problem("invalid_request", "The cursor is not one that a 'next' of this list gave.")
     return value

@@ -25,6 +25,8 @@ class Child:
     process: subprocess.Popen[bytes]
     log: Path | None
     patience_seconds: float
+    # Where this start's lines begin: a log outlives its child.
+    log_start_bytes: int = 0
 
     def has_ended(self) -> bool:
         return self.process.poll() is not None
@@ -50,13 +52,14 @@ class Child:
         self.process.wait()
 
     def last_lines(self) -> str:
-        """The end of its log, indented."""
+        """The end of what it has logged, indented."""
         if self.log is None:
             return ""
         try:
-            lines = self.log.read_bytes()[-20_000:].decode(errors="replace").splitlines()[-SHOWN_LINES:]
+            written = self.log.read_bytes()[self.log_start_bytes :]
         except OSError:
             return ""
+        lines = written[-20_000:].decode(errors="replace").splitlines()[-SHOWN_LINES:]
         return "\n".join(f"    {line}" for line in lines)
 
 
@@ -82,6 +85,7 @@ class Children:
         """The child runs. `shown`: it writes to our terminal, not to a log. `lasting`: its end is a fault."""
         log = None if shown else self._log(name)
         stream = None if log is None else log.open("ab")
+        start_bytes = stream.tell() if stream else 0
         try:
             process = subprocess.Popen(
                 list(command),
@@ -96,7 +100,7 @@ class Children:
         finally:
             if stream:
                 stream.close()
-        child = Child(name, process, log, patience_seconds)
+        child = Child(name, process, log, patience_seconds, start_bytes)
         self._running.append(child)
         if lasting:
             self._lasting.append(child)

@@ -1,5 +1,8 @@
 """Why a launch ends before a person wanted it to."""
 
+# The exit code of `preparing` that says: nothing was touched, the settings that its lines name are wrong.
+REFUSED = 3
+
 
 class CannotLaunch(Exception):
     """Something is missing or taken; the text is one line for a person. The exit code is 1."""

@@ -10,7 +10,7 @@ from larkfield.launch import checks, environment
 from larkfield.launch.calling import call
 from larkfield.launch.children import Child, Children, wait_for_end
 from larkfield.launch.demo import DEMO_NAME, Demo, provide_demo
-from larkfield.launch.errors import CannotLaunch, ChildDied
+from larkfield.launch.errors import REFUSED, CannotLaunch, ChildDied
 from larkfield.launch.speaking import Speaker
 from larkfield.launch.stopping import Stopping
 
@@ -111,6 +111,8 @@ class Launch:
         child = self.children.start("prepare", command, self.environment, lasting=False)
         code = wait_for_end(child, self.attend)
         self.children.forget(child)
+        if code == REFUSED:
+            raise CannotLaunch(f"a setting is wrong:\n{child.last_lines()}")
         if code:
             raise CannotLaunch(f"migrating failed with exit code {code}; the end of {child.log}:\n{child.last_lines()}")
         self.say.step("schema", f"migrated; the caller {DEMO_NAME!r} is there")

@@ -13,6 +13,7 @@ import pytest
 
 from larkfield.launch import environment
 from larkfield.launch.demo import provide_demo
+from larkfield.launch.errors import REFUSED
 from larkfield.tests.members import is_running, wait_until
 from larkfield.tests.small_product import SmallProduct, stop
 
@@ -124,6 +125,18 @@ def test_a_migration_that_fails_ends_the_launch_with_its_reason(tmp_path: Path) 
     assert process.returncode == 1
     assert "migrating failed with exit code 1" in said
     assert "relation already exists" in said
+    assert nothing_is_left(product)
+
+
+def test_a_wrong_setting_ends_the_launch_with_this_start_s_lines_alone(tmp_path: Path) -> None:
+    refusing = {"larkfield/launch/preparing.py": f"print('LEASE_SECONDS is wrong')\nraise SystemExit({REFUSED})\n"}
+    product = SmallProduct(tmp_path, **refusing)
+    for _ in range(2):
+        process = product.start()
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert said.count("a setting is wrong:\n    LEASE_SECONDS is wrong") == 1
+        assert said.count("LEASE_SECONDS") == 1
     assert nothing_is_left(product)
 
 

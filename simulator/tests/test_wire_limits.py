@@ -23,6 +23,7 @@ WRONG_EMBEDDINGS: list[tuple[dict[str, object], str | None]] = [
     ({"model": "embed-small", "input": "word " * 8193}, None),
 ]
 MESSAGE = [{"role": "user", "content": "Hi"}]
+CHAT_OF_HALF_A_CHARACTER = rb'{"model": "chat-small", "messages": [{"role": "user", "content": "\udc00 Hi"}]}'
 WRONG_CHATS: list[tuple[dict[str, object], str]] = [
     ({"model": "chat-small"}, "messages"),
     ({"model": "chat-small", "messages": []}, "messages"),
@@ -59,6 +60,8 @@ def test_what_is_no_json_no_route_or_no_method_is_told_in_the_same_form(provider
         (provider.http.post("/v1/embeddings", content=b"{"), 400),
         (provider.http.post("/v1/embeddings", content=b"[" * 100_000), 400),
         (provider.http.post("/v1/embeddings", content=b"\xff\xfe"), 400),
+        (provider.http.post("/v1/embeddings", content=rb'{"model": "embed-small", "input": "\ud800"}'), 400),
+        (provider.http.post("/v1/chat/completions", content=CHAT_OF_HALF_A_CHARACTER), 400),
         (provider.http.post("/v1/embeddings", json=[1]), 400),
         (provider.http.post("/v1/other", json={}), 404),
         (provider.http.get("/v1/embeddings"), 405),

@@ -16,6 +16,8 @@ from ingestion.worker.database import answers
 from ingestion.worker.loop import Loop
 
 STATEMENT_SECONDS_MAX = 30.0
+# What DRAIN_SECONDS may be too.
+SECONDS_MAX = 86_400.0
 
 
 class Command(BaseCommand):
@@ -34,8 +36,8 @@ class Command(BaseCommand):
             raise CommandError(f"Unknown queue {', '.join(unknown) or '(none)'}: choose from {', '.join(jobs.QUEUES)}.")
         if not 1 <= options["concurrency"] <= 256:
             raise CommandError("--concurrency must be from 1 to 256.")
-        if options["drain_seconds"] < 0:
-            raise CommandError("--drain-seconds must not be negative.")
+        if not 0 <= options["drain_seconds"] <= SECONDS_MAX:
+            raise CommandError("--drain-seconds must not be negative, nor beyond a day.")
         self._check_surroundings(queues)
         self._shape_connections(django_connections["default"].settings_dict["OPTIONS"])
         loop = Loop(queues, options["concurrency"], options["drain_seconds"], once=options["once"])
@@ -50,7 +52,8 @@ class Command(BaseCommand):
     def _shape_connections(self, options: dict[str, Any]) -> None:
         """All threads of a worker share few connections: none is held while a job waits for the provider."""
         # Tells the operator's `pg_stat_activity` whose a connection is.
-        options["application_name"] = "larkfield worker"
+        if options["application_name"] == settings.APPLICATION_NAME:
+            options["application_name"] += " worker"
         options["pool"] = {"min_size": 1, "max_size": worker.POOL_MAX, "timeout": 30, "max_idle": 60}
         # A statement that waits for a lock must fail while the lease still lasts, or nobody notices that it ends.
         patience = max(1.0, min(STATEMENT_SECONDS_MAX, settings.LEASE_SECONDS / 3))

@@ -1,24 +1,33 @@
 -- Guarantee: of each given partition (locked by `lock_partitions` in this transaction) the next ready jobs in order of
--- acceptance, none behind one that is not ready, and none while another of the partition runs.
+-- acceptance, none behind one that is not ready or that somebody holds (a cancel that may be undone), and none while
+-- another of the partition runs.
 WITH line AS MATERIALIZED (
     SELECT job.id,
            bool_and(job.state = 'queued' AND job.ready_at <= now() AND job.kind = ANY(%(kinds)s))
-               OVER (PARTITION BY job.partition ORDER BY job.sequence) AS is_free
+               OVER line_of AS is_free,
+           count(*) FILTER (WHERE job.expires_at IS NULL OR job.expires_at > now()) OVER line_of AS place
     FROM unnest(%(partitions)s::text[]) AS wanted(partition)
     CROSS JOIN LATERAL (
-        SELECT live.id, live.partition, live.sequence, live.state, live.ready_at, live.kind
+        SELECT live.id, live.partition, live.sequence, live.state, live.ready_at, live.kind, live.expires_at
         FROM ingestion_job AS live
         WHERE live.partition = wanted.partition AND live.state IN ('queued', 'running')
         ORDER BY live.sequence
         LIMIT %(run_length)s
     ) AS job
-), picked AS MATERIALIZED (
-    SELECT job.id
+    WINDOW line_of AS (PARTITION BY job.partition ORDER BY job.sequence)
+), held AS MATERIALIZED (
+    SELECT job.id, job.partition, line.place
     FROM ingestion_job AS job JOIN line ON line.id = job.id
     WHERE line.is_free AND job.state = 'queued' AND (job.expires_at IS NULL OR job.expires_at > now())
     ORDER BY job.sequence
     LIMIT %(limit)s
     FOR NO KEY UPDATE OF job SKIP LOCKED
+), picked AS (
+    -- Where a place is missing, its row was skipped: what stands behind it waits for it.
+    SELECT id FROM (
+        SELECT id, place, row_number() OVER (PARTITION BY partition ORDER BY place) AS nth FROM held
+    ) AS numbered
+    WHERE place = nth
 )
 UPDATE ingestion_job AS job
 SET state = 'running',

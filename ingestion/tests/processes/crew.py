@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from ingestion.tests.processes import surroundings
-from ingestion.tests.processes.watching import eventually
+from ingestion.tests.processes.watching import DEADLINE_SECONDS, eventually
 from ingestion.tests.simulated import Simulator
 
 
@@ -19,6 +19,7 @@ class Member:
 
     def __init__(self, name: str, command: list[str], environment: Mapping[str, str], log: Path) -> None:
         self.name, self.log = name, log
+        self.has_children = "granian" in command
         with log.open("wb") as stream:
             self.process = subprocess.Popen(
                 command, cwd=surroundings.PROJECT, env=dict(environment), stdin=subprocess.DEVNULL,
@@ -29,7 +30,7 @@ class Member:
         """All that it has written."""
         return self.log.read_text(errors="replace")
 
-    def says(self, words: str, within: float = 30.0) -> "Member":
+    def says(self, words: str, within: float = DEADLINE_SECONDS) -> "Member":
         """Returns itself once `words` stand in its log."""
         eventually(f"{self.name} says {words!r}; it says {self.text()[-2000:]}", lambda: words in self.text(), within)
         return self
@@ -40,9 +41,9 @@ class Member:
     def kill(self) -> None:
         """It is gone, without a chance to say so."""
         self.process.kill()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=DEADLINE_SECONDS)
 
-    def exit_code(self, within: float = 30.0) -> int:
+    def exit_code(self, within: float = DEADLINE_SECONDS) -> int:
         """The code with which it ended by itself."""
         try:
             return self.process.wait(timeout=within)
@@ -94,9 +95,9 @@ class Crew:
     def clear_away(self) -> None:
         """APIs are asked, so that their children go with them; everybody else is killed."""
         for member in self._members:
-            if "granian" in member.process.args and member.process.poll() is None:
+            if member.has_children and member.process.poll() is None:
                 member.send(signal.SIGTERM)
-                member.exit_code(within=15)
+                member.exit_code()
             member.clear_away()
 
 

@@ -21,7 +21,8 @@ def admit_ratings(count: int) -> None:
             events = [
                 {
                     "producer": "helpdesk-eu", "event_id": f"e-{number}", "type": "answer.rated", "occurred_at": at,
-                    "partition": f"p-{number % PARTITIONS}", "payload": {"answer_id": f"a-{number}", "document": "returns", "rating": 5},
+                    "partition": f"p-{number % PARTITIONS}",
+                    "payload": {"answer_id": f"a-{number}", "document": "returns", "rating": 5},
                 }
                 for number in range(first, first + BATCH)
             ]  # fmt: skip

@@ -21,9 +21,10 @@ PLENTIFUL = (
 )  # fmt: skip
 
 QUICK = {
-    "LEASE_SECONDS": "3",
+    # Long enough that a busy machine reaches a held job before its call times out or its lease ends.
+    "LEASE_SECONDS": "8",
     "HEARTBEAT_SECONDS": "0.5",
-    "PROVIDER_TIMEOUT_SECONDS": "2",
+    "PROVIDER_TIMEOUT_SECONDS": "7",
     "PROVIDER_PAUSE_SECONDS": "0.5",
     "BREAKER_OPEN_SECONDS": "0.3",
     "BACKOFF_BASE_SECONDS": "0.05",

@@ -67,7 +67,7 @@ def test_connections_stay_flat_over_a_thousand_jobs(crew: Crew, uploader: Upload
         seen.update(pid for pid, _ in now)
         return Job.objects.filter(queue="events", state="succeeded").count() == EVENTS
 
-    eventually("every event is applied", look, within=60)
+    eventually("every event is applied", look)
     assert EventEffect.objects.count() == EVENTS
     # The pool's own, the listener's, and the few that looked whether the database is there.
     assert len(seen) <= 2 * (POOL_MAX + 1)

@@ -76,8 +76,7 @@ def test_a_worker_whose_heartbeats_keep_failing_drops_its_work_and_exits_with_a_
 ) -> None:
     hang_in_third_batch(simulator)
     job = uploader.upload("returns")
-    # The call outlasts the lease's doubt, so that the job is still under way when the worker has to decide.
-    worker = crew.worker("worker", PROVIDER_TIMEOUT_SECONDS="2.9")
+    worker = crew.worker("worker")
     hangs_with_vectors_saved(simulator, job)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE ingestion_job IN ACCESS EXCLUSIVE MODE")

@@ -12,7 +12,7 @@ from ingestion.models import Chunk, ChunkVector, Job, JobOutcome, ProviderCall, 
 T = TypeVar("T")
 
 # Generous, because the machine may be busy; a test that passes never waits this long.
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 90.0
 LOOK_SECONDS = 0.02
 
 

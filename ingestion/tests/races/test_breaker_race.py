@@ -66,7 +66,7 @@ def test_one_probe_at_a_time_over_both_lanes(settings: Settings) -> None:
 
 def test_without_the_guard_several_probe() -> None:
     """The control: looking first and marking the probe afterwards lets several through."""
-    ProviderState.objects.create(state="open", open_until=PAST)
+    ProviderState.objects.update_or_create(id=1, defaults={"state": "open", "open_until": PAST})
     looked = Barrier(UNGUARDED)
 
     def probe_unguarded(_: int) -> bool:

@@ -1,0 +1,114 @@
+"""Wrong and contradictory values of the environment stop every start and are named, all at once, in plain lines."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from larkfield import env
+from larkfield.launch.errors import REFUSED
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Addresses that nothing listens on: no check may need a server.
+NOWHERE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "VALKEY_URL": "redis://127.0.0.1:1/0"}
+CHECK = ("manage.py", "check")
+SERVE = ("-c", "import larkfield.wsgi")
+# The first child of `make run` that reads the settings; it migrates.
+PREPARE = ("-m", "larkfield.launch.preparing", "nowhere")
+
+
+def start(directory: Path, command: tuple[str, ...], **values: str) -> tuple[int, str]:
+    """The exit status and all output of a command under these variables alone."""
+    found = {**NOWHERE, "LARKFIELD_DATA_DIR": str(directory), "PATH": os.environ["PATH"], **values}
+    ended = subprocess.run([sys.executable, *command], cwd=ROOT, env=found, capture_output=True, text=True, timeout=60)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+@pytest.fixture(autouse=True)
+def no_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "refused", {})
+
+
+@pytest.mark.parametrize("value", ("abc", "-1", "0", "5.5", "nan", "inf", "1e3", "9" * 30, "9" * 10_000, "true"))
+def test_a_wrong_whole_number_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SOME_LIMIT", value)
+    assert env.whole("SOME_LIMIT", 7, least=1) == 7
+    assert env.refused["SOME_LIMIT"].startswith(f"SOME_LIMIT is {value[:80]!r}: it must be a whole number from 1 to ")
+
+
+@pytest.mark.parametrize("value", ("abc", "-0.1", "nan", "inf", "-inf", "1e300", "10 s"))
+def test_a_wrong_duration_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SOME_SECONDS", value)
+    assert env.seconds("SOME_SECONDS", 7) == 7
+    assert "SOME_SECONDS" in env.refused
+
+
+@pytest.mark.parametrize(("value", "read"), (("", 7.0), ("  ", 7.0), (" 0.25 ", 0.25), ("3", 3.0)))
+def test_an_empty_value_means_the_default(monkeypatch: pytest.MonkeyPatch, value: str, read: float) -> None:
+    monkeypatch.setenv("SOME_SECONDS", value)
+    assert (env.seconds("SOME_SECONDS", 7), env.refused) == (read, {})
+
+
+def test_a_list_of_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_HOSTS", " , ")
+    assert env.words("SOME_HOSTS", ["localhost"]) == ["localhost"]
+    assert "SOME_HOSTS" in env.refused
+
+
+@pytest.mark.parametrize(("command", "expected"), ((CHECK, 1), (SERVE, 1), (PREPARE, REFUSED)))
+def test_refused_and_contradictory_values_are_named_together(
+    tmp_path: Path, command: tuple[str, ...], expected: int
+) -> None:
+    status, said = start(tmp_path, command, EVENTS_QUEUE_MAX="many", HISTORY_DAYS="-1", HEARTBEAT_SECONDS="20")
+    assert status == expected
+    assert all(name in said for name in ("EVENTS_QUEUE_MAX", "HISTORY_DAYS", "HEARTBEAT_SECONDS", "LEASE_SECONDS"))
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("command", (CHECK, SERVE))
+@pytest.mark.parametrize(
+    ("name", "value"),
+    (
+        ("LARKFIELD_ENV", "staging"),
+        ("LARKFIELD_ENV", "production"),
+        ("DATABASE_URL", "mysql://somewhere/name"),
+        ("DATABASE_URL", "postgresql://somewhere:port/name"),
+        ("VALKEY_URL", "http://somewhere"),
+        ("PROVIDER_BASE_URL", "http://somewhere"),
+        ("PROVIDER_BASE_URL", "somewhere/v1"),
+    ),
+)
+def test_a_wrong_word_or_address_is_named(tmp_path: Path, command: tuple[str, ...], name: str, value: str) -> None:
+    status, said = start(tmp_path, command, **{name: value})
+    assert status == 1
+    assert name in said
+    assert "Traceback" not in said
+
+
+def test_production_names_each_variable_that_it_lacks(tmp_path: Path) -> None:
+    _, said = start(tmp_path, CHECK, LARKFIELD_ENV="production", DATABASE_URL="", ALLOWED_HOSTS="")
+    assert all(name in said for name in ("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL"))
+
+
+@pytest.mark.parametrize("command", (CHECK, SERVE))
+@pytest.mark.parametrize(
+    ("values", "warned"),
+    (
+        ({"LEASE_SECONDS": "2", "HEARTBEAT_SECONDS": "1"}, "PROVIDER_TIMEOUT_SECONDS"),
+        ({"DRAIN_SECONDS": "60"}, "PLATFORM_GRACE_SECONDS"),
+        ({"DOCUMENTS_QUEUE_MAX_BYTES": "5000"}, "UPLOAD_MAX_BYTES"),
+    ),
+)
+def test_what_works_at_a_price_starts_and_the_check_warns_of_it(
+    tmp_path: Path, command: tuple[str, ...], values: dict[str, str], warned: str
+) -> None:
+    status, said = start(tmp_path, command, **values)
+    assert status == 0, said
+    assert (warned in said) == (command == CHECK)
+
+
+def test_what_works_at_a_price_does_not_stop_the_api(tmp_path: Path) -> None:
+    status, said = start(tmp_path, SERVE, PROVIDER_TIMEOUT_SECONDS="60")
+    assert (status, said) == (0, "")
