@@ -100,9 +100,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
 def error_view(code: str, detail: str, page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """A view for Django's handler400 and its kin, where no view was reached: a problem for the API, else `page`."""
 
-    def view(request: HttpRequest, **known: Exception) -> HttpResponse:
+    def view(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
         if request.path.startswith(("/v1/", "/api/")):
             return Problem(code, detail).response()
-        return page(request, **known)
+        return page(request) if exception is None else page(request, exception)
 
     return view

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from ingestion import connections
 from ingestion.models import Chunk, ChunkVector, DocumentVersion, embedding_version
 from ingestion.pipeline.chunking import squeeze
+from ingestion.pipeline.saving import save
 from ingestion.provider import client, pacing
 from ingestion.provider.client import CallContext, EmbeddingReply
 from ingestion.provider.errors import ProviderFailed, ProviderRefused
@@ -139,10 +140,13 @@ def _save(claim: Claim, version: DocumentVersion, batch: list[Input], reply: Emb
         if vector is not None
         for place, chunk_id in enumerate(one.chunk_ids)
     ]  # fmt: skip
-    with connections.brief(), transaction.atomic():
+
+    def write() -> None:
         settling.fence(claim, done=0, total=version.chunk_count or 0)
         ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
         _note_progress(claim, version)
+
+    save(claim, write)
 
 
 def _note_progress(claim: Claim, version: DocumentVersion) -> None:

@@ -1,10 +1,10 @@
 """The summary of a version: one chat call, or the summary of the same text taken over."""
 
 from django.conf import settings
-from django.db import transaction
 
 from ingestion import connections
 from ingestion.models import DocumentVersion, Summary
+from ingestion.pipeline.saving import save
 from ingestion.pipeline.storing import text_hash
 from ingestion.pipeline.tokens import clip_tokens
 from ingestion.provider import client
@@ -56,8 +56,10 @@ def _ask(claim: Claim, version: DocumentVersion, text: str) -> str:
 
 
 def _save(claim: Claim, version: DocumentVersion, text: str, summary: str, *, is_reused: bool) -> None:
-    with connections.brief(), transaction.atomic():
+    row = Summary(job_id=claim.id, text=summary, maker=maker(), text_sha256=text_hash(text), is_reused=is_reused)
+
+    def write() -> None:
         settling.fence(claim, done=0, total=version.chunk_count or 0, lane="embeddings")
-        Summary.objects.create(
-            job_id=claim.id, text=summary, maker=maker(), text_sha256=text_hash(text), is_reused=is_reused
-        )
+        Summary.objects.bulk_create([row], ignore_conflicts=True)
+
+    save(claim, write)
