@@ -25,9 +25,12 @@ Answer = dict[str, Any]
 Writing = Generator[str, None, tuple[Citing, ChatReply]]
 
 
-def answer(question: str) -> Answer:
-    """The answer object of the API. Raises `Problem` `provider_unavailable`; nothing is kept then."""
-    for event in _events(question, _write_whole):
+def answer(question: str, *, is_fresh: bool = False) -> Answer:
+    """The answer object of the API; a fresh one is made anew and not kept.
+
+    Raises `Problem` `provider_unavailable`; nothing is kept then.
+    """
+    for event in _events(question, _write_whole, is_fresh=is_fresh):
         if isinstance(event, dict):
             return event
     raise RuntimeError("an answer ended without its object")
@@ -41,11 +44,13 @@ def stream(question: str) -> Iterator[str | Answer]:
     return _events(question, _write_streamed)
 
 
-def _events(question: str, write: Callable[[str, Sequence[Passage]], Writing]) -> Iterator[str | Answer]:
+def _events(
+    question: str, write: Callable[[str, Sequence[Passage]], Writing], *, is_fresh: bool = False
+) -> Iterator[str | Answer]:
     # Read before the search: if something is published in between, the answer is kept under a generation
     # that is over, and nobody finds it.
     key = cache.answer_key(question, corpus_generation())
-    if known := cache.find_answer(key):
+    if not is_fresh and (known := cache.find_answer(key)):
         yield known["answer"]
         yield _object(known, cached=True, usage=_usage(0, Decimal(0), None))
         return
@@ -59,7 +64,7 @@ def _events(question: str, write: Callable[[str, Sequence[Passage]], Writing]) -
     else:
         yield NOT_FOUND
         made, is_final, cost, reply = {"answer": NOT_FOUND, "citations": []}, True, found.cost_usd, None
-    if is_final:
+    if is_final and not is_fresh:
         cache.keep_answer(key, made)
     yield _object(made, cached=False, usage=_usage(found.embedding_tokens, cost, reply))
 

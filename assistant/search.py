@@ -18,10 +18,14 @@ from ingestion.problems import Problem
 from ingestion.provider.client import CallContext, embed
 from ingestion.provider.errors import ProviderError, ProviderFailed
 
-# How deep each of the two rankings is read before they are fused; twice the largest limit.
+# How many chunks vectors and words each propose before both are measured; twice the largest limit.
 DEPTH = 100
-# The usual constant of reciprocal rank fusion: the first ranks differ, and none decides alone.
-SMOOTHING = 60
+# The words' part of the score. Cosines of texts lie close together, shares of words far apart: a quarter balances
+# them. On the two question sets hit@5 is 0.90 and 0.76 with it, and hardly moves between 0.2 and 0.35; by vectors alone
+# it is 0.82 and 0.67, by words alone 0.55 and 0.67.
+WORD_SHARE = 0.25
+# A word in so many chunks is no longer counted: what a question costs must not grow with the commonest of its words.
+COMMON = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class Found:
     cost_usd: Decimal
 
 
-def find(question: str, *, limit: int, document: str | None = None) -> Found:
-    """The `limit` best passages, of `document` alone when it is named.
+def find(question: str, *, limit: int, document: str | None = None, word_share: float = WORD_SHARE) -> Found:
+    """The `limit` best passages, of `document` alone when it is named; with a `word_share` of 0 by vectors alone.
 
     Raises `Problem`: `not_found` for a document that is not there, `provider_unavailable` when the question
     can't be embedded now.
@@ -45,7 +49,7 @@ def find(question: str, *, limit: int, document: str | None = None) -> Found:
         vector, tokens, cost = _vector_of(question)
     except ProviderError as error:
         raise as_problem(error) from error
-    return Found(_ranked(question, vector, limit, document), tokens, cost)
+    return Found(_ranked(question, vector, limit, document, word_share), tokens, cost)
 
 
 def _vector_of(question: str) -> tuple[Sequence[float], int, Decimal]:
@@ -63,7 +67,9 @@ def _vector_of(question: str) -> tuple[Sequence[float], int, Decimal]:
     return vector, reply.tokens, reply.cost_usd
 
 
-def _ranked(question: str, vector: Sequence[float], limit: int, document: str | None) -> list[Passage]:
+def _ranked(
+    question: str, vector: Sequence[float], limit: int, document: str | None, word_share: float
+) -> list[Passage]:
     with connection.cursor() as cursor:
         cursor.execute(
             _statement(),
@@ -75,7 +81,8 @@ def _ranked(question: str, vector: Sequence[float], limit: int, document: str | 
                 "document": document,
                 "limit": limit,
                 "depth": DEPTH,
-                "smoothing": SMOOTHING,
+                "word_share": word_share,
+                "common": COMMON,
             },
         )
         # The columns come in the order of the fields.

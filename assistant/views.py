@@ -68,7 +68,7 @@ class AnswersView(APIView):
         if not isinstance(request.data, dict):
             raise Problem("invalid_request", "The body must be a JSON object with the key 'question'.")
         question = _question(request.data.get("question"), "question")
-        if eventstream.MEDIA_TYPE not in request.headers.get("Accept", ""):
+        if eventstream.MEDIA_TYPE not in request.headers.get("Accept", "").lower():
             with _counted(request):
                 return Response(answering.answer(question))
         events = _counted_stream(request, question)

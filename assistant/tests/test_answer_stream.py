@@ -57,6 +57,10 @@ def test_a_streamed_answer_is_kept_for_the_next_caller(asking: Asking) -> None:
     assert stripped(again) == stripped(done)
 
 
+def test_a_media_type_is_asked_for_in_any_case(asking: Asking) -> None:
+    assert events(asking.answer(QUESTION, STREAM.upper()))[-1][0] == "done"
+
+
 def test_proxies_are_told_not_to_hold_the_stream_back(asking: Asking) -> None:
     response = asking.answer("What is the capital of Portugal?", f"{STREAM}, application/json;q=0.5")
     assert response.headers["Cache-Control"] == "no-cache"
