@@ -58,12 +58,18 @@ def _vector_of(question: str) -> tuple[Sequence[float], int, Decimal]:
     if known := stored.vector_of(question, version, settings.EMBEDDING_DIMENSION):
         return known, 0, Decimal(0)
     # Bytes bound a text's tokens from above; what was reserved too much is given back when the call is settled.
+    vector, tokens, cost = twice(lambda: _ask_for_vector(question))
+    stored.keep_vector(question, version, vector)
+    return vector, tokens, cost
+
+
+def _ask_for_vector(question: str) -> tuple[Sequence[float], int, Decimal]:
+    """The provider's vector; one that can't be used counts as a failed try."""
     context = CallContext(purpose="question", step="embed_question")
-    reply = twice(lambda: embed([question], context=context, token_count=len(question.encode())))
+    reply = embed([question], context=context, token_count=len(question.encode()))
     vector = reply.vectors[0]
     if vector is None:
         raise ProviderFailed("provider_malformed", reply.bad.get(0, "The vector can't be used."))
-    stored.keep_vector(question, version, vector)
     return vector, reply.tokens, reply.cost_usd
 
 

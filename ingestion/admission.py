@@ -91,7 +91,7 @@ def refusal(queue: str, *, is_draining: bool = False) -> Problem:
             "draining", f"Admission to '{queue}' is paused by an operator; nothing was saved.", {"Retry-After": "30"}
         )
     most = settings.PROMISED_WAIT_SECONDS or RETRY_MAX_SECONDS
-    place = estimates.place_seconds(queue, standing.recent_pace(queue))
+    place = standing.recent_place_seconds(queue)
     wait = promises.next_place(queue, place * estimates.RETRY_MARGIN, most / (1 + estimates.JITTER))
     seconds = max(1, math.ceil(min(most, estimates.with_jitter(max(wait, place)))))
     return Problem(

@@ -21,6 +21,8 @@ ASSUMED_LOW, ASSUMED_HIGH = 0.3, 2.5
 ASSUMED_EVENTS_PER_MINUTE = 6_000.0
 # Tokens of a policy of ordinary length: turns a token limit into jobs where no job is at hand.
 TYPICAL_UNITS = 2_500.0
+# From this part of what the limit allows on, the units were what held the jobs up.
+UNITS_BOUND = 0.8
 # A document's work units count its text twice, for its embeddings and for its summary; the rest is small.
 EMBEDDED_PART = 0.5
 # Places free up irregularly; a refused caller comes a little later than the pace says.
@@ -77,21 +79,38 @@ def estimate(queue: str, pace: Pace, limits: Limits, *, jobs_ahead: int, units_a
     """When a job of `units` behind `jobs_ahead` and `units_ahead` will have finished."""
     alone = SERVICE_SECONDS if queue == "documents" else 1.0
     if pace.is_measured:
-        waits = (60 * (jobs_ahead + 1) / pace.jobs_per_minute, 60 * (units_ahead + units) / pace.units_per_minute)
-        # Jobs and units tell the same where the documents ahead are like those that finished; the mean of both
-        # neither ignores a giant ahead nor takes it for the rule. A pace that was measured while the buckets were
-        # full does not last: the calls that the jobs ahead need are the floor. (Their tokens are not: what is
-        # unchanged is taken over without a call.)
-        wait = max(sum(waits) / 2, min(pace.sojourn_seconds, alone), limits.least_seconds(jobs_ahead + 1, 0.0))
+        wait = max(
+            _measured_seconds(pace, limits, jobs_ahead + 1, units_ahead + units), min(pace.sojourn_seconds, alone)
+        )
         return Estimate(wait, LOW * wait, HIGH * wait + alone, "measured", jobs_ahead)
     wait = alone + limits.least_seconds(jobs_ahead + 1, (units_ahead + units) * EMBEDDED_PART)
     return Estimate(wait, ASSUMED_LOW * wait, ASSUMED_HIGH * wait + alone, "assumed", jobs_ahead)
 
 
-def place_seconds(queue: str, pace: Pace) -> float:
-    """Seconds in which one place of the bound becomes free."""
+def _measured_seconds(pace: Pace, limits: Limits, jobs: int, units: float) -> float:
+    """How long `jobs` with `units` take at the measured pace and under the limits.
+
+    A pace that was measured while the buckets were full does not last: the calls that the jobs need are the floor.
+    (Their tokens are not: what is unchanged is taken over without a call.) Units that finished slower than their limit
+    were not what held the jobs up, so that a large document behind small ones is judged by the limit; and where units
+    did hold them up, the number of jobs says nothing.
+    """
+    units_possible = limits.units_per_minute / EMBEDDED_PART
+    by_units = 60 * units / max(pace.units_per_minute, units_possible)
+    is_held_up_by_units = pace.units_per_minute >= UNITS_BOUND * units_possible
+    by_jobs = 0.0 if is_held_up_by_units else 60 * jobs / pace.jobs_per_minute
+    return max(by_units, by_jobs, limits.least_seconds(jobs, 0.0))
+
+
+def place_seconds(queue: str, pace: Pace, limits: Limits | None = None, waiting: int = 0) -> float:
+    """Seconds in which one place of the bound becomes free.
+
+    With `limits` and the number of jobs that are `waiting`: never less than the limit allows once those have taken
+    what its bucket holds; a pace that was measured while the bucket was full does not last.
+    """
     if pace.is_measured or (pace.jobs and pace.jobs_per_minute > 0 and pace.pressure >= 1):
-        return 60 / pace.jobs_per_minute
+        least = 60 / limits.jobs_per_minute if limits and limits.jobs_room < waiting else 0.0
+        return max(60 / pace.jobs_per_minute, least)
     jobs_rate, units_rate = assumed_rates(queue)
     per_job = TYPICAL_UNITS * EMBEDDED_PART if queue == "documents" else 1.0
     return 60 / min(jobs_rate, units_rate / per_job)

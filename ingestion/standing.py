@@ -36,7 +36,8 @@ WHERE job.queue = %(queue)s AND job.state IN ('queued', 'running')
 
 # A pace changes over seconds; admission asks for it hundreds of times a second.
 PACE_AGE_SECONDS = 1.0
-_paces: dict[str, tuple[float, Pace]] = {}
+# By queue: when it was measured (monotonic), the pace, and the seconds in which a place becomes free.
+_paces: dict[str, tuple[float, Pace, float]] = {}
 _paces_lock = Lock()
 
 
@@ -59,15 +60,25 @@ def depth_of(queue: str) -> Depth:
 
 def recent_pace(queue: str) -> Pace:
     """The measured pace, at most a second old."""
+    return _recent(queue)[1]
+
+
+def recent_place_seconds(queue: str) -> float:
+    """The seconds in which one place of the bound becomes free, found out at most a second ago."""
+    return _recent(queue)[2]
+
+
+def _recent(queue: str) -> tuple[float, Pace, float]:
     now = time.monotonic()
     with _paces_lock:
         known = _paces.get(queue)
     if known and now - known[0] < PACE_AGE_SECONDS:
-        return known[1]
+        return known
     measured = pace.measure(queue)
+    place = estimates.place_seconds(queue, measured, limits_of(queue), depth_of(queue).jobs)
     with _paces_lock:
-        _paces[queue] = (now, measured)
-    return measured
+        _paces[queue] = found = (now, measured, place)
+    return found
 
 
 def foresee(queue: str, caller: Caller, units: int) -> Estimate:

@@ -3,37 +3,44 @@
 What can't work is an error and stops the start; what works at a price (the W's) is a warning.
 """
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connection
 
+from ingestion.worker import POOL_MAX
 from larkfield import env
 
 # Connections that one API process and one worker may open beside their pools (migrations, admin, psql).
 RESERVED_CONNECTIONS = 10
+# The worker's pool and its listener.
+WORKER_CONNECTIONS = POOL_MAX + 1
+# A third in decimals is never exact.
+TOLERANCE = 1e-3
 
 
 def _pairs() -> list[tuple[bool, str, str]]:
     s = settings
     return [
         (
-            s.HEARTBEAT_SECONDS > s.LEASE_SECONDS / 2,
+            s.HEARTBEAT_SECONDS > s.LEASE_SECONDS / 3 + TOLERANCE,
             "larkfield.E001",
-            f"HEARTBEAT_SECONDS ({s.HEARTBEAT_SECONDS:g}) is above half of LEASE_SECONDS "
-            f"({s.LEASE_SECONDS:g}): a single lost beat would lose the lease. Lower one or raise the other.",
+            f"HEARTBEAT_SECONDS ({s.HEARTBEAT_SECONDS:g}) is above a third of LEASE_SECONDS "
+            f"({s.LEASE_SECONDS:g}): two late beats would lose the lease. Lower one or raise the other.",
         ),
         (
-            s.PROVIDER_TIMEOUT_SECONDS >= s.LEASE_SECONDS,
-            "larkfield.W002",
-            f"PROVIDER_TIMEOUT_SECONDS ({s.PROVIDER_TIMEOUT_SECONDS:g}) is not below LEASE_SECONDS "
+            s.PROVIDER_TIMEOUT_SECONDS > s.LEASE_SECONDS,
+            "larkfield.E002",
+            f"PROVIDER_TIMEOUT_SECONDS ({s.PROVIDER_TIMEOUT_SECONDS:g}) is above LEASE_SECONDS "
             f"({s.LEASE_SECONDS:g}): a dead worker's call could outlive its lease.",
         ),
         (
-            s.DRAIN_SECONDS >= s.PLATFORM_GRACE_SECONDS,
-            "larkfield.W003",
-            f"DRAIN_SECONDS ({s.DRAIN_SECONDS:g}) is not below PLATFORM_GRACE_SECONDS "
+            s.DRAIN_SECONDS > s.PLATFORM_GRACE_SECONDS,
+            "larkfield.E003",
+            f"DRAIN_SECONDS ({s.DRAIN_SECONDS:g}) is above PLATFORM_GRACE_SECONDS "
             f"({s.PLATFORM_GRACE_SECONDS:g}): the platform would kill a worker that still drains.",
         ),
         (
@@ -74,3 +81,23 @@ def check_settings(**kwargs: Any) -> list[CheckMessage]:
         if is_broken:
             found.append((Warning if ".W" in identity else Error)(message, id=identity))
     return found
+
+
+@register(Tags.database)
+def check_connections(databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Finds more threads than the server has connections for. Runs where a database is named, as by migrate."""
+    if not databases or "default" not in databases:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW max_connections")
+        most = int(cursor.fetchone()[0])
+    needed = settings.DATABASE_POOL_MAX + WORKER_CONNECTIONS + RESERVED_CONNECTIONS
+    if needed <= most:
+        return []
+    return [
+        Error(
+            f"DATABASE_POOL_MAX ({settings.DATABASE_POOL_MAX}) with a worker's {WORKER_CONNECTIONS} and a reserve of "
+            f"{RESERVED_CONNECTIONS} is above the server's max_connections ({most}). Lower one or raise the other.",
+            id="larkfield.E006",
+        )
+    ]

@@ -1,10 +1,14 @@
 """Is the process alive, and are its parts there: /healthz and /readyz, open to everyone, without a secret."""
 
 import logging
+import os
 from collections.abc import Callable
+from pathlib import Path
+from typing import cast
 
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.http import HttpRequest, JsonResponse
 
 from ingestion.promises import valkey
@@ -13,6 +17,7 @@ log = logging.getLogger("larkfield.health")
 
 # A name that no version has: asking for it shows that the storage answers.
 PROBE_NAME = "readiness-probe"
+PATIENCE_SECONDS = 2.0
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
@@ -21,12 +26,22 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def _database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM ingestion_queuestate LIMIT 1")
+    # Not for as long as a request may wait: who asks for readiness gives up after a few seconds and takes it for a no.
+    pool = cast(DatabaseWrapper, connection).pool
+    # Django opens it with the process's first query, which may be this one.
+    pool.open()
+    with pool.connection(timeout=PATIENCE_SECONDS) as probe:
+        probe.execute("SELECT 1 FROM ingestion_queuestate LIMIT 1")
 
 
 def _storage() -> None:
     default_storage.exists(PROBE_NAME)
+    if isinstance(default_storage, FileSystemStorage):
+        # On disk a missing file is no error, whatever its folder is: the folder itself must take files.
+        root = Path(default_storage.location)
+        root.mkdir(parents=True, exist_ok=True)
+        if not os.access(root, os.W_OK | os.X_OK):
+            raise PermissionError(root)
 
 
 def _cache() -> None:

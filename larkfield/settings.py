@@ -169,7 +169,8 @@ def _database(url: str) -> dict[str, Any]:
             "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
             # From its third use on a statement of `ingestion.connections.prepared` is kept by the server; others never.
             "prepare_threshold": 2,
-            "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 10, "max_idle": 60},
+            # As many connections as threads: a wait means that the database is away, and a caller should hear so soon.
+            "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 3, "max_idle": 60},
         },
         # The pool keeps connections; a Django connection is given back after each request or step.
         "CONN_MAX_AGE": 0,

@@ -82,10 +82,10 @@ def test_capacity_is_measured_from_finished_jobs_and_live_workers(settings: Sett
 
 
 def test_capacity_sums_the_connections_and_warns(settings: Settings) -> None:
-    settings.DATABASE_POOL_MAX = 50
+    settings.DATABASE_POOL_MAX = 500
     found = numbers("capacity", "--api-processes", "3", "--workers", "2")
-    assert found["connections"] == 3 * 50 + 2 * 4 + 10
-    assert any("168 connections are wanted" in warning for warning in found["warnings"])
+    assert found["connections"] == 3 * 500 + 2 * 4 + 10
+    assert any("1518 connections are wanted" in warning for warning in found["warnings"])
     assert "WARNING" in run("capacity", "--api-processes", "3")
 
 

@@ -62,6 +62,9 @@ def test_few_finished_jobs_or_an_idle_queue_say_nothing_of_the_pace() -> None:
 def test_a_place_takes_as_long_as_the_pace_says_or_the_first_limit(settings: Settings) -> None:
     settings.CHAT_REQUESTS_PER_MINUTE, settings.EMBEDDING_TOKENS_PER_MINUTE = 100, 100_000
     assert estimates.place_seconds("documents", STEADY) == pytest.approx(1.0)
+    # Ten a minute are allowed: a pace of a full bucket does not last for those who wait behind it.
+    assert estimates.place_seconds("documents", STEADY, Limits(10, 1e9, jobs_room=50), waiting=60) == pytest.approx(6.0)
+    assert estimates.place_seconds("documents", STEADY, Limits(10, 1e9, jobs_room=80), waiting=60) == pytest.approx(1.0)
     assert estimates.place_seconds("documents", NO_PACE) == pytest.approx(
         60 * estimates.TYPICAL_UNITS * estimates.EMBEDDED_PART / 100_000
     )

@@ -91,17 +91,21 @@ def list_versions(request: Request, slug: str) -> Response:
     if (before := read_cursor(request, int)) is not None:
         versions = versions.filter(number__lt=before)
     found, following = page(request, list(versions.order_by("-number")[: PAGE_SIZE + 1]), lambda row: row.number)
-    return Response({"results": [shapes.version(row, slug) for row in found], "next": following})
+    return Response({"results": [_with_chunks(request, row, slug) for row in found], "next": following})
+
+
+def _with_chunks(request: Request, found: DocumentVersion, slug: str) -> dict[str, Any]:
+    """The version, with its chunks where `?include=chunks` asks for them."""
+    answer = shapes.version(found, slug)
+    if request.query_params.get("include") == "chunks":
+        answer["chunks"] = _chunks(found)
+    return answer
 
 
 class VersionDetail(APIView):
     @extend_schema(operation_id="read_version", responses={200: dict})
     def get(self, request: Request, slug: str, number: int) -> Response:
-        found = _version(slug, number)
-        answer = shapes.version(found, slug)
-        if request.query_params.get("include") == "chunks":
-            answer["chunks"] = _chunks(found)
-        return Response(answer)
+        return Response(_with_chunks(request, _version(slug, number), slug))
 
 
 def _chunks(version: DocumentVersion) -> list[dict[str, Any]]:
@@ -137,10 +141,10 @@ class News(APIView):
         versions = versions.select_related("job__summary", "document").order_by("-published_at", "-id")
         if after := read_cursor(request, int):
             edge = DocumentVersion.objects.filter(id=after).first()
-            if edge and edge.published_at:
-                versions = versions.filter(
-                    Q(published_at__lt=edge.published_at) | Q(published_at=edge.published_at, id__lt=edge.id)
-                )
+            if edge is None or edge.published_at is None:
+                raise Problem("invalid_request", "The cursor is not one that a 'next' of this list gave.")
+            older = Q(published_at__lt=edge.published_at) | Q(published_at=edge.published_at, id__lt=edge.id)
+            versions = versions.filter(older)
         found, following = page(request, list(versions[: PAGE_SIZE + 1]), lambda row: row.id)
         return Response({"results": [_news(row) for row in found], "next": following})
 

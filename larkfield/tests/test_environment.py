@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from larkfield import env
+from larkfield.checks import check_connections
 from larkfield.launch.errors import REFUSED
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -94,21 +96,39 @@ def test_production_names_each_variable_that_it_lacks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", (CHECK, SERVE))
 @pytest.mark.parametrize(
-    ("values", "warned"),
+    ("values", "named"),
     (
-        ({"LEASE_SECONDS": "2", "HEARTBEAT_SECONDS": "1"}, "PROVIDER_TIMEOUT_SECONDS"),
-        ({"DRAIN_SECONDS": "60"}, "PLATFORM_GRACE_SECONDS"),
-        ({"DOCUMENTS_QUEUE_MAX_BYTES": "5000"}, "UPLOAD_MAX_BYTES"),
+        ({"HEARTBEAT_SECONDS": "11", "LEASE_SECONDS": "30"}, ("HEARTBEAT_SECONDS", "LEASE_SECONDS")),
+        ({"PROVIDER_TIMEOUT_SECONDS": "31", "LEASE_SECONDS": "30"}, ("PROVIDER_TIMEOUT_SECONDS", "LEASE_SECONDS")),
+        ({"DRAIN_SECONDS": "60"}, ("DRAIN_SECONDS", "PLATFORM_GRACE_SECONDS")),
+        ({"BACKOFF_BASE_SECONDS": "10", "BACKOFF_MAX_SECONDS": "5"}, ("BACKOFF_BASE_SECONDS", "BACKOFF_MAX_SECONDS")),
     ),
 )
-def test_what_works_at_a_price_starts_and_the_check_warns_of_it(
-    tmp_path: Path, command: tuple[str, ...], values: dict[str, str], warned: str
+def test_contradicting_values_stop_the_start_and_both_are_named(
+    tmp_path: Path, command: tuple[str, ...], values: dict[str, str], named: tuple[str, str]
 ) -> None:
     status, said = start(tmp_path, command, **values)
+    assert status == 1
+    assert all(name in said for name in named)
+    assert "Traceback" not in said
+
+
+def test_a_heartbeat_of_exactly_a_third_of_the_lease_starts(tmp_path: Path) -> None:
+    values = {"HEARTBEAT_SECONDS": "0.333", "LEASE_SECONDS": "1", "PROVIDER_TIMEOUT_SECONDS": "1"}
+    assert start(tmp_path, CHECK, **values)[0] == 0
+
+
+@pytest.mark.parametrize("command", (CHECK, SERVE))
+def test_what_works_at_a_price_starts_and_the_check_warns_of_it(tmp_path: Path, command: tuple[str, ...]) -> None:
+    status, said = start(tmp_path, command, DOCUMENTS_QUEUE_MAX_BYTES="5000")
     assert status == 0, said
-    assert (warned in said) == (command == CHECK)
+    assert ("UPLOAD_MAX_BYTES" in said) == (command == CHECK)
 
 
-def test_what_works_at_a_price_does_not_stop_the_api(tmp_path: Path) -> None:
-    status, said = start(tmp_path, SERVE, PROVIDER_TIMEOUT_SECONDS="60")
-    assert (status, said) == (0, "")
+@pytest.mark.django_db
+def test_more_connections_than_the_server_has_are_named(settings: Settings) -> None:
+    assert check_connections(databases=["default"]) == []
+    settings.DATABASE_POOL_MAX = 100_000
+    (found,) = check_connections(databases=["default"])
+    assert "DATABASE_POOL_MAX (100000)" in found.msg
+    assert "max_connections" in found.msg
