@@ -153,6 +153,10 @@ def _database(url: str) -> dict[str, Any]:
     if parts.scheme not in ("postgres", "postgresql") or not parts.path.strip("/"):
         raise env.InvalidVariable("DATABASE_URL must look like postgresql://user:password@host:5432/name.")
     query = dict(parse_qsl(parts.query))
+    # A pooler that knows no prepared statements is met with ?prepare_threshold=0.
+    threshold = query.pop("prepare_threshold", "2")
+    if not threshold.isdecimal():
+        raise env.InvalidVariable("DATABASE_URL has a prepare_threshold that is no whole number.")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -168,7 +172,7 @@ def _database(url: str) -> dict[str, Any]:
             "connect_timeout": 5,
             "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
             # From its third use on a statement of `ingestion.connections.prepared` is kept by the server; others never.
-            "prepare_threshold": 2,
+            "prepare_threshold": int(threshold) or None,
             # As many connections as threads: a wait means that the database is away, and a caller should hear so soon.
             "pool": {"min_size": 0, "max_size": DATABASE_POOL_MAX, "timeout": 3, "max_idle": 60},
         },

@@ -132,3 +132,15 @@ def test_more_connections_than_the_server_has_are_named(settings: Settings) -> N
     (found,) = check_connections(databases=["default"])
     assert "DATABASE_POOL_MAX (100000)" in found.msg
     assert "max_connections" in found.msg
+
+
+def test_a_pooler_without_prepared_statements_is_met_by_the_address(tmp_path: Path) -> None:
+    told = (
+        "-c",
+        "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['prepare_threshold'])",
+    )
+    address = NOWHERE["DATABASE_URL"]
+    environment = {"DJANGO_SETTINGS_MODULE": "larkfield.settings"}
+    assert start(tmp_path, told, **environment)[1].strip() == "2"
+    assert start(tmp_path, told, **environment, DATABASE_URL=f"{address}?prepare_threshold=0")[1].strip() == "None"
+    assert "prepare_threshold" in start(tmp_path, CHECK, DATABASE_URL=f"{address}?prepare_threshold=few")[1]
