@@ -5,6 +5,7 @@ Nothing is counted in a process: several API processes and workers would each te
 
 from collections.abc import Iterable, Iterator
 
+from django.db import connection
 from django.db.models import Count, Sum
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -36,6 +37,7 @@ class DatabaseCollector(Collector):
         yield from _finished()
         yield from _provider()
         yield from _calls()
+        yield from _oldest_transaction()
 
 
 def _queues() -> Iterator[Metric]:
@@ -91,6 +93,25 @@ def _calls() -> Iterator[Metric]:
 
 
 # Without `auto_describe` nothing is read at import, when there may be no database.
+def _oldest_transaction() -> Iterator[Metric]:
+    """The transaction that has been open longest: it pins dead rows and slows every claim, whoever began it."""
+    family = GaugeMetricFamily(
+        "larkfield_oldest_transaction_seconds", "age of the oldest open transaction", labels=["pid", "application"]
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT pid, application_name, extract(epoch FROM clock_timestamp() - xact_start)::float8
+            FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+            ORDER BY xact_start LIMIT 1
+            """
+        )
+        for pid, application, seconds in cursor.fetchall():
+            family.add_metric([str(pid), application or ""], seconds)
+    yield family
+
+
 REGISTRY = CollectorRegistry(auto_describe=False)
 REGISTRY.register(DatabaseCollector())
 

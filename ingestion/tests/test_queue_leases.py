@@ -1,6 +1,9 @@
 """A worker keeps its leases beside the work, notices what it lost, and ends when it can't prove them any more."""
 
+import threading
+import time
 from collections.abc import Callable
+from uuid import UUID
 
 import pytest
 from django.db import InterfaceError, OperationalError
@@ -40,6 +43,29 @@ def test_a_beat_starts_every_lease_anew_and_says_that_the_worker_lives() -> None
     keep(*held).beat()
     assert sweeping.rescue() == []
     assert (Worker.objects.get().name, Worker.objects.get().busy) == ("kwame", 3)
+
+
+def test_a_step_that_leaves_the_processor_no_rest_starves_no_beat(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HEARTBEAT_SECONDS = 0.01
+    beaten, real = threading.Event(), settling.extend
+
+    def extend(held: list[Claim]) -> set[tuple[UUID, int]]:
+        kept = real(held)
+        beaten.set()
+        return kept
+
+    monkeypatch.setattr(settling, "extend", extend)
+    (held,) = held_jobs(1)
+    run_out(held)
+    leases = keep(held)
+    leases.start()
+    deadline = time.monotonic() + 60
+    while not beaten.is_set() and time.monotonic() < deadline:
+        sum(range(10_000))
+    leases.stop()
+    assert sweeping.rescue() == []
 
 
 def test_a_beat_drops_what_was_lost_and_keeps_the_rest() -> None:

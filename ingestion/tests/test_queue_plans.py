@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from ingestion import standing
 from ingestion.queue.sql import statement
 from ingestion.tests.making import make_caller
 
@@ -106,3 +108,19 @@ def test_a_settlement_reads_its_own_row(backlog: int) -> None:
     values = {"id": job_id, "generation": 1, "state": "succeeded", "error_code": "", "error_detail": ""}
     # The depth's table has a row a queue and is read whole.
     assert most_rows_read(statement("finish"), values) <= BATCH
+
+
+@pytest.mark.usefixtures("backlog")
+def test_the_numbers_of_a_queue_read_no_finished_job() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE ingestion_job SET state = CASE WHEN turn <= 100 THEN 'queued' ELSE 'dead_letter' END, "
+            "finished_at = CASE WHEN turn > 100 THEN now() END WHERE state = 'queued' AND turn <= 200"
+        )
+        cursor.execute("UPDATE ingestion_job SET state = 'succeeded', finished_at = now() WHERE turn > 200")
+        cursor.execute("ANALYZE ingestion_job")
+    with CaptureQueriesContext(connection) as asked:
+        found = standing.counts("documents")
+    assert (found["queued"], found["dead_letters"]) == (100, 100)
+    (query,) = asked.captured_queries
+    assert most_rows_read(query["sql"], {}) <= 200
