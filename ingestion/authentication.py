@@ -3,6 +3,7 @@
 import copy
 from typing import TYPE_CHECKING, Any
 
+from django.db import DEFAULT_DB_ALIAS
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from rest_framework import permissions
@@ -10,6 +11,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from ingestion import connections
 from ingestion.models import Caller
 from ingestion.models.callers import hash_token
 
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 
 # A token has 46 characters; anything much longer is not one and is not worth hashing.
 TOKEN_MAX = 200
+# Every request begins with this look-up, a refused one hardly does more: it is half of what refusing costs.
+# Columns that are not named are read when they are asked for.
+COLUMNS = ("id", "name", "rights", "uploads_per_minute", "is_active", "user_id")
+LOOK_UP = """
+SELECT id, name, rights, uploads_per_minute, is_active, user_id
+FROM ingestion_caller WHERE token_hash = %(token_hash)s AND is_active
+"""
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -32,13 +41,18 @@ class BearerAuthentication(BaseAuthentication):
         token = token.strip()
         if scheme.lower() != "bearer" or not token or len(token) > TOKEN_MAX:
             raise AuthenticationFailed("Send the header 'Authorization: Bearer TOKEN'.")
-        caller = Caller.objects.filter(token_hash=hash_token(token), is_active=True).first()
+        caller = _caller_with(hash_token(token))
         if caller is None:
             raise AuthenticationFailed("This token is not known; ask an operator for one.")
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="larkfield"'
+
+
+def _caller_with(token_hash: str) -> Caller | None:
+    rows = connections.prepared(LOOK_UP, {"token_hash": token_hash})
+    return Caller.from_db(DEFAULT_DB_ALIAS, COLUMNS, rows[0]) if rows else None
 
 
 class PageSessionAuthentication(SessionAuthentication):

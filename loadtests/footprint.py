@@ -175,9 +175,41 @@ def connections_of(data: Path) -> tuple[int, int]:
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
+ROWS = (
+    ("first start to ready (fresh database), s", "ready_seconds", "15"),
+    ("36 policies published after that, s", "ingested_36_seconds", "60"),
+    ("second start to ready, s", "second_run_ready_seconds", "15"),
+    ("worker after the corpus, MiB", "worker_mib_after_corpus", "150"),
+    ("jobs of one worker that wait for the provider", "jobs_waiting_for_the_provider", ""),
+    ("its connections at the most", "worker_connections_most", "4"),
+    ("of these inside a transaction", "worker_connections_in_a_transaction_most", "0"),
+    ("its memory, MiB", "worker_mib", "150"),
+    ("its CPU, % of a core", "worker_cpu_percent_of_a_core", "3"),
+)
+EDGES = ("<!-- footprint: begin -->", "<!-- footprint: end -->")
+
+
+def table(figures: dict[str, Any]) -> str:
+    """The figures as a Markdown table; a figure above its limit is called missed."""
+    lines = ["| what | measured | at most | |", "|---|---|---|---|"]
+    for words, name, most in ROWS:
+        verdict = "" if not most else "kept" if figures[name] <= float(most) else "MISSED"
+        lines.append(f"| {words} | {figures[name]} | {most} | {verdict} |")
+    load = ", ".join(f"{value:.1f}" for value in figures["load_average"])
+    return "\n".join([*lines, "", f"{figures['cores']} cores, load average before the run {load}."])
+
+
+def write_page(page: Path, figures: dict[str, Any]) -> None:
+    """The page has this run's table between its two marks."""
+    before, _, rest = page.read_text().partition(EDGES[0])
+    after = rest.partition(EDGES[1])[2]
+    page.write_text(f"{before}{EDGES[0]}\n{table(figures)}\n{EDGES[1]}{after}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--page", type=Path, help="put the table between the two marks of this page")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="larkfield-footprint-") as folder:
         figures = {"load_average": os.getloadavg(), "cores": os.cpu_count(), **measure_launch(Path(folder))}
@@ -186,6 +218,8 @@ def main() -> None:
     text = json.dumps(figures, indent=2)
     if arguments.json:
         arguments.json.write_text(text + "\n")
+    if arguments.page:
+        write_page(arguments.page, figures)
     sys.stdout.write(text + "\n")
 
 

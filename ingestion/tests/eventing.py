@@ -49,7 +49,7 @@ class Producer:
         valkey: Redis = Redis.from_url(settings.VALKEY_URL)
         for key in valkey.scan_iter(f"*/events/{self.caller.pk}/*"):
             valkey.delete(key)
-        promises.valkey().delete("promised:events")
+        promises.forget("events")
         standing._paces.clear()
 
     def post(

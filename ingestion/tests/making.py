@@ -35,7 +35,7 @@ def stand() -> None:
     ProviderState.objects.get_or_create(id=1)
     # These two outlive the test database.
     standing._paces.clear()
-    promises.valkey().delete("promised:documents")
+    promises.forget("documents")
 
 
 def make_caller(name: str = "omar", *rights: str, **values: Any) -> Caller:

@@ -75,23 +75,23 @@ def differences(live: flood_model.Second, model: flood_model.Second) -> list[str
     sentences = []
     if live.offered != model.offered:
         sentences.append(
-            f"Offered {live.offered}, model {model.offered}: k6 starts an event each {1000 // flood_model.BURST} ms "
-            "and counts the one on the edge of the last second, or misses it."
+            f"Offered {live.offered}, model {model.offered}: k6 starts an event each {1000 // flood_model.BURST} ms; "
+            "the one on the edge of the last second may fall on either side, and a machine that is busy drops some."
         )
     if live.completed != model.completed:
         sentences.append(
-            f"Completed {live.completed}, model {model.completed}: the model completes a whole second's events at its "
-            "end; the pace starts empty with the first event and grants whole events as they fall due."
+            f"Completed {live.completed}, model {model.completed}: the model completes 20 at the end of each second; "
+            "live the pace holds a quarter of a second's events from the idle time before, and grants one every 50 ms."
         )
     if live.queued != model.queued:
         sentences.append(
-            f"Queued {live.queued}, model {model.queued}: the bound holds what waits and what runs; a place is free "
-            "from the moment an event completes until the next one arrives."
+            f"Queued {live.queued}, model {model.queued}: a place is free from the moment an event completes "
+            "until the next one arrives, and the second ended in between."
         )
     if live.rejected != model.rejected:
         sentences.append(
             f"Rejected {live.rejected}, model {model.rejected}: what is offered and neither completed nor queued; it "
-            "takes up the differences above."
+            "takes up the differences of both."
         )
     return sentences
 

@@ -116,9 +116,12 @@ def test_equal_totals_need_no_explanation_and_each_difference_has_one() -> None:
 # --- speed ----------------------------------------------------------------------------------------------------------
 
 
-def test_speeds_are_ratios_of_the_medians() -> None:
-    rates = {"bare": 900.0, "event": 450.0, "refused": 990.0, "single": 200.0, "batch": 40.0}
-    found = speed.figures(rates, {"single": 3.0, "batch": 24.0})
+def test_ratios_are_taken_round_by_round_so_that_a_slow_round_changes_none() -> None:
+    rates = {
+        "bare": [900.0, 90.0, 900.0], "event": [450.0, 45.0, 450.0], "refused": [990.0, 99.0, 990.0],
+        "single": [200.0] * 3, "batch": [40.0] * 3,
+    }  # fmt: skip
+    found = speed.figures(rates, {"single": [3.0, 30.0, 3.0], "batch": [24.0, 240.0, 24.0]})
     assert value(found, "over the bare view") == 0.5
     assert value(found, "refusing over accepting") == 2.2
     assert value(found, "in single requests") == 8
