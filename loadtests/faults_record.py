@@ -25,7 +25,7 @@ def say(line: str = "") -> None:
 
 def show(record: Record) -> None:
     """The closing table: faults by kind, uploads, jobs, calls with each repeat's reason, violations."""
-    for heading, rows in _parts(record):
+    for heading, rows in parts(record):
         say(f"\n{heading}")
         for name, value in rows:
             say(f"  {value:>8}  {name}")
@@ -35,7 +35,8 @@ def show(record: Record) -> None:
     say(f"\nviolations: {len(violations)}")
 
 
-def _parts(record: Record) -> list[tuple[str, list[tuple[str, Any]]]]:
+def parts(record: Record) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Headings with their counts, as a person reads them."""
     return [
         (f"Faults (seed {record['seed']}, {record['minutes']:g} min)", sorted(record["faults"].items())),
         ("Workers that ended, by exit code", sorted(record["worker_exits"].items())),

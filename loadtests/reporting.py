@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from loadtests.faults_record import parts
 from loadtests.recording import shown, word
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "measurements.md"
@@ -28,8 +29,14 @@ Summary = dict[str, Any]
 
 def write(results: Path) -> Path:
     """The page shows the newest full run of each kind; returns its path."""
-    DOCUMENT.write_text(page(newest(results)))
+    DOCUMENT.write_text(page(newest(results)) + "".join(_faults(path) for path in longest_faults(results)))
     return DOCUMENT
+
+
+def longest_faults(results: Path) -> list[Path]:
+    """The record of the longest fault run; none where there is none."""
+    records = sorted((results / "faults").glob("*.json"), key=lambda path: json.loads(path.read_text())["minutes"])
+    return records[-1:]
 
 
 def newest(results: Path) -> list[tuple[str, Summary]]:
@@ -44,6 +51,26 @@ def newest(results: Path) -> list[tuple[str, Summary]]:
 
 def page(runs: Iterable[tuple[str, Summary]]) -> str:
     return "\n".join([INTRODUCTION, *(_section(folder, one) for folder, one in runs)])
+
+
+def _faults(path: Path) -> str:
+    """The fault run's counts, as its record has them."""
+    record = json.loads(path.read_text())
+    place = f"loadtests/results/faults/{path.name}"
+    lines = [
+        "\n## Under faults\n",
+        f"`python -m loadtests.faults --seed {record['seed']} --minutes {record['minutes']:g}` → "
+        f"[`{place}`](../{place}). "
+        f"{record['started_at']} to {record['finished_at']}; {record['workers']} workers, "
+        f"{record['uploads_per_second']:g} uploads a second. The faults are constructed. "
+        f"Violations: {len(record['violations'])}.\n",
+        "| what | count |",
+        "|---|---|",
+    ]
+    for heading, rows in parts(record):
+        lines.append(_cells([f"**{heading}**", ""]))
+        lines += [_cells([str(name), str(value)]) for name, value in rows]
+    return "\n".join([*lines, *(f"- {sentence}" for sentence in record["violations"])]) + "\n"
 
 
 def _section(folder: str, one: Summary) -> str:
