@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from ingestion import estimates, idempotency, limits, promises, standing
 from ingestion.estimates import Estimate
@@ -130,11 +130,29 @@ def _save(caller: Caller, upload: Upload, units: int) -> Admitted:
             _check_promise(place)
             key = storage_key(upload.slug)
             default_storage.save(key, ContentFile(upload.content))
-            # A crash before the commit leaves a file that `prune` removes.
-            undo.callback(default_storage.delete, key)
+            stored = undo.enter_context(_Stored(key))
             admitted = _save_rows(caller, upload, units, place, key)
+            stored.is_committing = True
         undo.pop_all()
     return admitted
+
+
+class _Stored:
+    """The file of an upload, gone again when the upload was not saved.
+
+    A connection that breaks while the transaction commits leaves open whether it did: the version may be there and
+    needs its file. A file that was kept for nothing `prune` removes, as it does after a crash before the commit.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key, self.is_committing = key, False
+
+    def __enter__(self) -> "_Stored":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if not (self.is_committing and isinstance(error, OperationalError | InterfaceError)):
+            default_storage.delete(self.key)
 
 
 def _replay(known: dict[str, Any]) -> Admitted:
