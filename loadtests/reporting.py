@@ -29,14 +29,14 @@ Summary = dict[str, Any]
 
 def write(results: Path) -> Path:
     """The page shows the newest full run of each kind; returns its path."""
-    DOCUMENT.write_text(page(newest(results)) + "".join(_faults(path) for path in longest_faults(results)))
+    DOCUMENT.write_text(page(newest(results)) + "".join(_faults(path) for path in fault_records(results)))
     return DOCUMENT
 
 
-def longest_faults(results: Path) -> list[Path]:
-    """The record of the longest fault run; none where there is none."""
-    records = sorted((results / "faults").glob("*.json"), key=lambda path: json.loads(path.read_text())["minutes"])
-    return records[-1:]
+def fault_records(results: Path) -> list[Path]:
+    """The records of all kept fault runs, the newest first: what one has found stays in sight."""
+    records = (results / "faults").glob("*.json")
+    return sorted(records, key=lambda path: str(json.loads(path.read_text())["started_at"]), reverse=True)
 
 
 def newest(results: Path) -> list[tuple[str, Summary]]:
@@ -58,7 +58,7 @@ def _faults(path: Path) -> str:
     record = json.loads(path.read_text())
     place = f"loadtests/results/faults/{path.name}"
     lines = [
-        "\n## Under faults\n",
+        f"\n## Under faults, {record['minutes']:g} minutes\n",
         f"`python -m loadtests.faults --seed {record['seed']} --minutes {record['minutes']:g}` → "
         f"[`{place}`](../{place}). "
         f"{record['started_at']} to {record['finished_at']}; {record['workers']} workers, "
