@@ -9,7 +9,12 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
+from psycopg_pool import PoolTimeout
+
+# What a statement raises when the database or the connection is gone. (Some faults of a statement come as the first
+# too: whoever repeats work on these does it a few times, not for ever.)
+AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def release() -> None:

@@ -182,7 +182,7 @@ def _database(url: str) -> dict[str, Any]:
     }
 
 
-# Connections of one process. A worker sets its own, smaller number (ingestion.worker.WORKER_POOL_MAX).
+# Connections of one process. A worker sets its own, smaller number (ingestion.worker.POOL_MAX).
 DATABASE_POOL_MAX = env.whole("DATABASE_POOL_MAX", 8, least=1, most=200)
 DATABASES = {"default": _database(DATABASE_URL)}
 

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.contrib import admin
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, re_path
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
-from psycopg_pool import PoolTimeout
 
+from ingestion.connections import AWAY
 from ingestion.problems import Problem, error_view
 from larkfield.health import healthz, readyz
 from larkfield.metrics import metrics
@@ -34,7 +33,7 @@ def read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequ
             return Problem("method_not_allowed", "This route is only read.", {"Allow": "GET, HEAD"}).response()
         try:
             return view(request)
-        except (OperationalError, InterfaceError, PoolTimeout):
+        except AWAY:
             return Problem("unavailable", "The database does not answer; try again.", {"Retry-After": "5"}).response()
 
     return guarded

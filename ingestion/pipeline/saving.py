@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError, transaction
-from psycopg_pool import PoolTimeout
+from django.db import transaction
 
 from ingestion import connections
+from ingestion.connections import AWAY
 from ingestion.queue.claims import Claim
 
-AWAY = (OperationalError, InterfaceError, PoolTimeout)
 # A restart of the database takes seconds; a longer absence is the worker's to deal with.
 PATIENCE_SECONDS = 60.0
 PAUSE_MAX_SECONDS = 2.0

@@ -4,10 +4,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError, transaction
-from psycopg_pool import PoolTimeout
+from django.db import transaction
 
 from ingestion import connections
+from ingestion.connections import AWAY
 from ingestion.queue import settling
 from ingestion.queue.claims import Claim
 from ingestion.queue.kinds import Kind
@@ -16,7 +16,6 @@ from ingestion.worker.database import answers
 
 log = logging.getLogger("ingestion.worker")
 
-AWAY = (OperationalError, InterfaceError, PoolTimeout)
 # A connection that was killed under a job is not the job's fault; a statement that always fails is.
 FREE_REPEATS = 3
 PAUSE_MAX_SECONDS = 2.0
