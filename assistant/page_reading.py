@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
@@ -69,6 +70,7 @@ class Waiting:
     """A version on its way: what its job does, and how long it is expected to take, in words."""
 
     number: int
+    job_id: UUID
     work: str
     foreseen: str
 
@@ -80,7 +82,13 @@ def waiting(of: Document) -> Waiting | None:
     if found is None:
         return None
     reason = standing.waits_for(found.job) or found.job.state
-    return Waiting(found.number, WORK.get(reason, reason), _foreseen(found.job))
+    return Waiting(found.number, found.job_id, WORK.get(reason, reason), _foreseen(found.job))
+
+
+def failed(of: Document) -> DocumentVersion | None:
+    """The newest version, when it came to nothing: its uploader should not have to look for the reason."""
+    newest = of.versions.filter(deleted_at=None).select_related("job").defer("text").order_by("-number").first()
+    return newest if newest is not None and newest.job.state in ("failed", "dead_letter", "expired") else None
 
 
 def _foreseen(job: Job) -> str:

@@ -16,6 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from assistant import page_reading
+from assistant.away import told_when_away
+from ingestion import jobs
 from ingestion.models import Caller
 from ingestion.queue.storable import storable
 
@@ -23,6 +25,7 @@ PAGE_SIZE = 50
 QUERY_MAX = 200
 TIED_TO_NONE = "Your account is tied to no caller, so it has no rights here; an operator can tie it to one."
 MAY_NOT_UPLOAD = "Your account lacks the right to upload; an operator can grant it."
+MAY_NOT_OPERATE = "Your account lacks the right to operate; an operator can grant it."
 
 Arguments = ParamSpec("Arguments")
 PageView = Callable[Concatenate[HttpRequest, Caller, Arguments], HttpResponse]
@@ -41,7 +44,7 @@ def for_callers(view: PageView[Arguments]) -> Callable[Concatenate[HttpRequest, 
             return render(request, "403.html", {"reason": TIED_TO_NONE}, status=403)
         return view(request, caller, *args, **kwargs)
 
-    return cast(Callable[..., HttpResponse], require_safe(never_cache(login_required(with_caller))))
+    return told_when_away(require_safe(never_cache(login_required(with_caller))))
 
 
 @for_callers
@@ -81,6 +84,7 @@ def document(request: HttpRequest, caller: Caller, slug: str) -> HttpResponse:
         document=found,
         published=versions.filter(pk=found.published_id).first(),
         waiting=page_reading.waiting(found),
+        failed=page_reading.failed(found),
         usage=usage,
         page=_paged(request, versions),
     )
@@ -92,9 +96,18 @@ def news(request: HttpRequest, caller: Caller) -> HttpResponse:
     return _page(request, caller, "news", versions=page_reading.news())
 
 
+@for_callers
+def operations(request: HttpRequest, caller: Caller) -> HttpResponse:
+    """The frame of the operations page; its numbers come to it every other second."""
+    if not caller.can("operate"):
+        return _page(request, caller, "403", reason=MAY_NOT_OPERATE)
+    return _page(request, caller, "operations", queues=jobs.QUEUES)
+
+
 def _page(request: HttpRequest, caller: Caller, name: str, **context: Any) -> HttpResponse:
     """The named template with what the masthead needs; a name that is a status is answered with that status."""
-    shown = {"caller": caller, "can_ask": caller.can("ask"), "can_upload": caller.can("upload"), **context}
+    rights = {f"can_{right}": caller.can(right) for right in ("ask", "upload", "operate")}
+    shown = {"caller": caller, **rights, **context}
     shown["section"] = "documents" if name == "document" else name
     if name.isdigit():
         return render(request, f"{name}.html", shown, status=int(name))

@@ -18,10 +18,6 @@ class SearchSerializer(serializers.Serializer[object]):
     results = SearchResultSerializer(many=True)
 
 
-class QuestionSerializer(serializers.Serializer[object]):
-    question = serializers.CharField(min_length=1, max_length=2000)
-
-
 class CitationSerializer(serializers.Serializer[object]):
     marker = serializers.IntegerField(help_text="n of [n] in the answer")
     document = serializers.CharField()
@@ -54,9 +50,25 @@ class AnswerSerializer(serializers.Serializer[object]):
     usage = UsageSerializer()
 
 
-class ProblemSerializer(serializers.Serializer[object]):
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    code = serializers.CharField()
+# One line of 1 to 2,000 characters with something to read in it; control characters count as spaces.
+QUESTION = {
+    "type": "string", "minLength": 1, "maxLength": 2000, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f]",
+}  # fmt: skip
+QUESTION_BODY = {"type": "object", "properties": {"question": QUESTION}, "required": ["question"]}
+STREAM = {
+    "type": "string",
+    "description": "Server-sent events: `delta` with `{text}`, then one `done` with the whole answer, or one `error`.",
+}
+
+QUESTION_EXAMPLE = {"question": "How long may goods be returned?"}
+_QUOTE = "Goods may be returned within 30 days."
+_PLACE = {"document": "returns", "version": 2, "position": 0, "heading_path": ["Returns"], "start": 11, "end": 48}
+SEARCH_EXAMPLE = {"results": [{**_PLACE, "text": _QUOTE, "score": 0.0327}]}
+ANSWER_EXAMPLE = {
+    "answer": "Goods may be returned within 30 days. [1]",
+    "citations": [{"marker": 1, "title": "Returns", **_PLACE, "quote": _QUOTE}],
+    "newer_pending": [{"document": "returns", "version": 3}],
+    "cached": False,
+    "usage": {"prompt_tokens": 420, "completion_tokens": 12, "embedding_tokens": 8, "cost_usd": "0.000071"},
+}
+STREAM_EXAMPLE = 'event: delta\ndata: {"text": "Goods may be"}\n\n'

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from django.http import StreamingHttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,6 +18,8 @@ from assistant.search import find
 from ingestion import limits
 from ingestion.models import Caller
 from ingestion.problems import Problem
+from ingestion.views.schema import Example, described, query
+from ingestion.views.schema.pieces import SLUG
 
 QUESTION_MAX = 2_000
 LIMIT_DEFAULT = 10
@@ -33,14 +34,18 @@ class SearchView(APIView):
 
     required_rights = {"GET": "ask"}
 
-    @extend_schema(
-        operation_id="search",
+    @described(
+        "search",
+        {(200, "application/json"): schema.SearchSerializer},
+        *("forbidden", "not_found", "rate_limited", "provider_unavailable"),
         parameters=[
-            OpenApiParameter("q", str, required=True, description="1 to 2,000 characters"),
-            OpenApiParameter("limit", int, description="1 to 50, default 10"),
-            OpenApiParameter("document", str, description="slug: search in this document alone"),
+            query("q", schema.QUESTION, "what is looked for", required=True),
+            query(
+                "limit", {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT}, "results"
+            ),
+            query("document", SLUG, "search in this document alone"),
         ],
-        responses={200: schema.SearchSerializer, 400: schema.ProblemSerializer, 503: schema.ProblemSerializer},
+        examples=[Example("A passage", schema.SEARCH_EXAMPLE, 200)],
     )
     def get(self, request: Request) -> Response:
         question = _question(request.query_params.get("q"), "q")
@@ -59,10 +64,16 @@ class AnswersView(APIView):
     required_rights = {"POST": "ask"}
     renderer_classes = [JSONRenderer, eventstream.EventStreamRenderer]
 
-    @extend_schema(
-        operation_id="answer",
-        request=schema.QuestionSerializer,
-        responses={200: schema.AnswerSerializer, 400: schema.ProblemSerializer, 503: schema.ProblemSerializer},
+    @described(
+        "answer",
+        {(200, "application/json"): schema.AnswerSerializer, (200, eventstream.MEDIA_TYPE): schema.STREAM},
+        *("forbidden", "too_large", "unsupported_type", "rate_limited", "provider_unavailable"),
+        request={"application/json": schema.QUESTION_BODY},
+        examples=[
+            Example("A question", schema.QUESTION_EXAMPLE),
+            Example("A cited answer", schema.ANSWER_EXAMPLE, 200),
+            Example("A stream", schema.STREAM_EXAMPLE, 200, eventstream.MEDIA_TYPE),
+        ],
     )
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         if not isinstance(request.data, dict):

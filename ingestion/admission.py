@@ -11,20 +11,20 @@ import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import InterfaceError, OperationalError, transaction
 
-from ingestion import estimates, idempotency, limits, promises, standing
+from ingestion import estimates, idempotency, limits, promises, standing, traces, versioning
 from ingestion.estimates import Estimate
-from ingestion.models import Caller, Document, DocumentVersion
+from ingestion.models import Caller, Document
 from ingestion.naming import storage_key
 from ingestion.problems import Problem
-from ingestion.queue import controlling, wakeup
+from ingestion.queue import controlling
 from ingestion.queue.controlling import NewJob, QueueFull
+from ingestion.versioning import Added
 
 log = logging.getLogger("ingestion.admission")
 
@@ -39,12 +39,12 @@ RETRY_MAX_SECONDS = 3_600.0
 
 @dataclass(frozen=True)
 class Upload:
-    """A checked upload: `text` is its normalised text, `title` is None where the caller named none."""
+    """A checked upload: `characters` of text, counted or estimated; `title` is None where the caller named none."""
 
     slug: str
     title: str | None
     content: bytes
-    text: str
+    characters: int
     found_title: str | None
     media_type: str
     charset: str | None
@@ -64,9 +64,9 @@ class Admitted:
     is_replay: bool
 
 
-def document_units(text: str) -> int:
-    """Work units of a document: the estimated provider tokens of its embeddings and its summary."""
-    tokens = math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+def document_units(characters: int) -> int:
+    """Work units of a document of so many characters: the estimated provider tokens of its embeddings and summary."""
+    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN)
     return max(1, tokens + min(tokens, SUMMARY_INPUT_TOKENS_MAX) + SUMMARY_OUTPUT_TOKENS)
 
 
@@ -101,18 +101,21 @@ def refusal(queue: str, *, is_draining: bool = False) -> Problem:
     )
 
 
+@traces.step("admit")
 def admit_upload(caller: Caller, upload: Upload) -> Admitted:
     """The version, its file and its job are saved, or a Problem says why nothing is."""
     if upload.key is not None and (known := idempotency.find(caller, upload.key, upload.fingerprint)):
         return _replay(known)
     _check_latest(upload)
-    units = document_units(upload.text)
+    units = document_units(upload.characters)
     _check_possible(units, len(upload.content))
     try:
         return _save(caller, upload, units)
     except idempotency.Known as known:
         # Another copy of the request committed while this one waited for the key: its answer is ours.
         return _replay(known.answer(upload.fingerprint))
+    except _ShareFilled:
+        raise _share_refusal(caller, "documents") from None
     except QueueFull:
         raise refusal("documents", is_draining=standing.depth_of("documents").is_draining) from None
 
@@ -159,11 +162,11 @@ def _replay(known: dict[str, Any]) -> Admitted:
     return Admitted(known, known["job"]["id"], is_replay=True)
 
 
-def _check_latest(upload: Upload, document: Document | None = None) -> None:
+def _check_latest(upload: Upload) -> None:
     """If-Match names the latest version's number, 0 or nothing where there is none."""
     if upload.if_match is None:
         return
-    found = document or Document.objects.filter(slug=upload.slug, deleted_at=None).first()
+    found = Document.objects.filter(slug=upload.slug, deleted_at=None).first()
     latest = found.latest_number if found else 0
     if upload.if_match != latest:
         raise Problem("precondition_failed", f"The latest version is {latest}, If-Match says {upload.if_match}.")
@@ -191,22 +194,28 @@ def _check_promise(place: Estimate) -> None:
 
 
 def _save_rows(caller: Caller, upload: Upload, units: int, place: Estimate, key: str) -> Admitted:
-    document = _next_number(upload)
     size = len(upload.content)
-    job_id = controlling.insert(_job(caller, upload, units, place))
-    version = DocumentVersion.objects.create(
-        document=document, number=document.latest_number, job_id=job_id,
-        title=upload.title or (document.title if document.latest_number > 1 else _first_title(upload)),
-        sha256=hashlib.sha256(upload.content).hexdigest(), bytes=size, media_type=upload.media_type,
-        charset=upload.charset, file_name=upload.file_name, storage_key=key,
+    digest = hashlib.sha256(upload.content).hexdigest()
+    added = versioning.add_version(
+        _job(caller, upload, units, place), slug=upload.slug, title=upload.title, first_title=_first_title(upload),
+        if_match=upload.if_match, sha256=digest, media_type=upload.media_type, charset=upload.charset,
+        file_name=upload.file_name, storage_key=key,
     )  # fmt: skip
-    answer = _answer(document, version, job_id, place)
+    _check_added(upload, added)
+    answer = _answer(upload.slug, added, digest, size, place)
     if upload.key is not None:
         idempotency.keep(caller, upload.key, answer)
-    depth = controlling.take_place("documents", units, size)
+    controlling.take_place("documents", units, size)
     _check_share(caller, "documents")
-    wakeup.notify("documents", depth)
-    return Admitted(answer, str(job_id), is_replay=False)
+    return Admitted(answer, str(added.job_id), is_replay=False)
+
+
+def _check_added(upload: Upload, added: Added) -> None:
+    """If-Match named the latest version, as it was when the document was locked."""
+    if added.verdict == "latest":
+        raise Problem("precondition_failed", f"The latest version is {added.number}, If-Match says {upload.if_match}.")
+    if added.verdict == "deleted":
+        raise Problem("precondition_failed", f"The document was deleted, If-Match says {upload.if_match}.")
 
 
 def _job(caller: Caller, upload: Upload, units: int, place: Estimate) -> NewJob:
@@ -222,45 +231,40 @@ def _first_title(upload: Upload) -> str:
     return upload.found_title or upload.slug.replace("-", " ").capitalize()
 
 
-def _next_number(upload: Upload) -> Document:
-    """The document with its next number, locked until the transaction ends; a deleted slug comes back."""
-    document, is_new = Document.objects.get_or_create(
-        slug=upload.slug, defaults={"title": upload.title or _first_title(upload)}
-    )
-    document = Document.objects.select_for_update(no_key=True).get(pk=document.pk)
-    if document.deleted_at is not None:
-        document.deleted_at = None
-        document.title = upload.title or _first_title(upload)
-        if upload.if_match not in (None, 0):
-            raise Problem("precondition_failed", f"The document was deleted, If-Match says {upload.if_match}.")
-    elif not is_new:
-        _check_latest(upload, document)
-    document.latest_number += 1
-    document.save(update_fields=["latest_number", "deleted_at", "title"])
-    return document
+class _ShareFilled(Exception):
+    """The caller's unfinished jobs fill its own part of the bound; the transaction must be undone."""
 
 
 def _check_share(caller: Caller, queue: str) -> None:
     """The caller's own part of the bound; exact, because the depth's row is locked by this transaction."""
-    most = int(controlling.bound_of(queue).jobs * settings.CALLER_QUEUE_SHARE)
-    if settings.CALLER_QUEUE_SHARE < 1 and standing.live_jobs_of(caller, queue) > max(1, most):
-        wait = max(1, math.ceil(standing.first_finish_seconds(caller, queue)))
-        raise Problem(
-            "rate_limited",
-            f"This caller's unfinished jobs fill its share of the queue ({max(1, most)}); "
-            f"the next place is expected in {wait} s.",
-            {"Retry-After": str(wait)},
-        )
+    if settings.CALLER_QUEUE_SHARE < 1 and standing.live_jobs_of(caller, queue) > share_of(queue):
+        raise _ShareFilled
 
 
-def _answer(document: Document, version: DocumentVersion, job_id: UUID, place: Estimate) -> dict[str, Any]:
-    url = f"/v1/documents/{document.slug}"
+def share_of(queue: str) -> int:
+    """The most unfinished jobs that one caller may have in the queue."""
+    return max(1, int(controlling.bound_of(queue).jobs * settings.CALLER_QUEUE_SHARE))
+
+
+def _share_refusal(caller: Caller, queue: str) -> Problem:
+    """The 429 for it; when the next place comes is asked for behind the transaction, whose lock all admissions need."""
+    wait = max(1, math.ceil(standing.first_finish_seconds(caller, queue)))
+    return Problem(
+        "rate_limited",
+        f"This caller's unfinished jobs fill its share of the queue ({share_of(queue)}); "
+        f"the next place is expected in {wait} s.",
+        {"Retry-After": str(wait)},
+    )
+
+
+def _answer(slug: str, added: Added, digest: str, size: int, place: Estimate) -> dict[str, Any]:
+    url = f"/v1/documents/{slug}"
     return {
-        "document": {"slug": document.slug, "title": document.title, "url": url},
+        "document": {"slug": slug, "title": added.title, "url": url},
         "version": {
-            "number": version.number, "state": "pending", "sha256": version.sha256, "bytes": version.bytes,
-            "url": f"{url}/versions/{version.number}",
+            "number": added.number, "state": "pending", "sha256": digest, "bytes": size,
+            "url": f"{url}/versions/{added.number}",
         },
-        "job": {"id": str(job_id), "state": "queued", "url": f"/v1/jobs/{job_id}"},
+        "job": {"id": str(added.job_id), "state": "queued", "url": f"/v1/jobs/{added.job_id}"},
         "estimate": place.answer(),
     }  # fmt: skip

@@ -1,9 +1,9 @@
-"""The app, and the few rows that the product relies on."""
+"""The app, and the few rows and the one index that the product relies on."""
 
 from typing import Any
 
 from django.apps import AppConfig
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import post_migrate
 
 # One row a queue and one for each thing there is one of. `migrate` provides them each time, so that they are there
@@ -13,6 +13,17 @@ ROWS = (
     "INSERT INTO ingestion_providerstate (id) VALUES (1) ON CONFLICT DO NOTHING",
     "INSERT INTO ingestion_corpus (id) VALUES (1) ON CONFLICT DO NOTHING",
 )
+
+
+def provide_index(sender: Any, using: str, plan: Any = None, **kwargs: Any) -> None:
+    """The vectors that are searched have their approximate index, which depends on the model and is no migration."""
+    from ingestion.models import SearchableVector, embedding_space
+    from ingestion.pipeline.vector_index import ensure_index
+
+    with connections[using].cursor() as cursor:
+        tables = connections[using].introspection.table_names(cursor)
+    if using == DEFAULT_DB_ALIAS and SearchableVector._meta.db_table in tables:
+        ensure_index(embedding_space())
 
 
 def provide_rows(sender: Any, using: str, plan: Any = None, **kwargs: Any) -> None:
@@ -28,3 +39,4 @@ class IngestionConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(provide_rows, sender=self)
+        post_migrate.connect(provide_index, sender=self)

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from rest_framework import permissions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from ingestion import connections
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # A token has 46 characters; anything much longer is not one and is not worth hashing.
 TOKEN_MAX = 200
+UNKNOWN_TOKEN = "This token is not known; ask an operator for one."  # noqa: S105  (no token, but what is said)
 # Every request begins with this look-up, a refused one hardly does more: it is half of what refusing costs.
 # Columns that are not named are read when they are asked for.
 COLUMNS = ("id", "name", "rights", "uploads_per_minute", "is_active", "user_id")
@@ -37,22 +38,47 @@ class BearerAuthentication(BaseAuthentication):
         header = request.headers.get("Authorization", "")
         if not header:
             return None
-        scheme, _, token = header.partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token or len(token) > TOKEN_MAX:
+        token = bearer_token(header)
+        if token is None:
             raise AuthenticationFailed("Send the header 'Authorization: Bearer TOKEN'.")
-        caller = _caller_with(hash_token(token))
+        caller = caller_with(hash_token(token))
         if caller is None:
-            raise AuthenticationFailed("This token is not known; ask an operator for one.")
+            raise AuthenticationFailed(UNKNOWN_TOKEN)
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="larkfield"'
 
 
-def _caller_with(token_hash: str) -> Caller | None:
+def bearer_token(header: str) -> str | None:
+    """The token of an Authorization header; None where it is none of ours."""
+    scheme, _, token = header.partition(" ")
+    token = token.strip()
+    return token if scheme.lower() == "bearer" and token and len(token) <= TOKEN_MAX else None
+
+
+def caller_with(token_hash: str) -> Caller | None:
+    """The active caller whose token has this hash."""
     rows = connections.prepared(LOOK_UP, {"token_hash": token_hash})
-    return Caller.from_db(DEFAULT_DB_ALIAS, COLUMNS, rows[0]) if rows else None
+    return caller_of_row(rows[0]) if rows else None
+
+
+def caller_of_row(row: tuple[Any, ...]) -> Caller:
+    """The caller in a row that holds COLUMNS in their order."""
+    return Caller.from_db(DEFAULT_DB_ALIAS, COLUMNS, row)
+
+
+def check_right(caller: Caller | None, right: str) -> Caller:
+    """The caller, if it is known and has the right. Raises what becomes a 401 or a 403."""
+    if caller is None:
+        raise AuthenticationFailed(UNKNOWN_TOKEN)
+    if not caller.can(right):
+        raise PermissionDenied(missing_right(right))
+    return caller
+
+
+def missing_right(right: str) -> str:
+    return f"This needs the right '{right}'; ask an operator."
 
 
 class PageSessionAuthentication(SessionAuthentication):
@@ -93,5 +119,5 @@ class IsCaller(permissions.BasePermission):
         right = rights.get(request.method)
         if right is None or request.user.can(right):
             return True
-        self.message = f"This needs the right '{right}'; ask an operator."
+        self.message = missing_right(right)
         return False

@@ -1,10 +1,12 @@
 """Deleting a document: gone from search and answers when the transaction commits; its history stays."""
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from ingestion.models import Chunk, Document, DocumentVersion, Job
+from ingestion.models import Document, DocumentVersion, Job
 from ingestion.models.jobs import LIVE_STATES
+from ingestion.pipeline import searchable
 from ingestion.pipeline.publishing import bump_corpus
 from ingestion.queue import controlling
 
@@ -21,11 +23,12 @@ def delete_document(slug: str) -> bool:
     if document is None:
         return False
     versions = DocumentVersion.objects.filter(document=document)
-    jobs = Job.objects.filter(version__document=document, state__in=LIVE_STATES).order_by("id")
+    theirs = Q(version__document=document) | Q(reembedding__version__document=document)
+    jobs = Job.objects.filter(theirs, state__in=LIVE_STATES).order_by("id")
     live = list(jobs.select_for_update(no_key=True, of=("self",)).values_list("id", flat=True))
     versions.filter(published_at__isnull=False, superseded_at=None).update(superseded_at=Now())
     versions.filter(deleted_at=None).update(deleted_at=Now())
-    Chunk.objects.filter(version__document=document, is_searchable=True).update(is_searchable=False)
+    searchable.leave(document.pk)
     document.published = None
     document.deleted_at = Now()
     document.save(update_fields=["published", "deleted_at"])

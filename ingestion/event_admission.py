@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from ingestion import admission, estimates, limits, standing
+from ingestion import admission, estimates, limits, standing, traces
 from ingestion.estimates import Estimate
 from ingestion.events import intake
 from ingestion.events.envelope import Envelope, invalid
@@ -63,12 +63,19 @@ class _Round:
         self.verdicts.update((event.identity, problem) for event in events)
 
 
-def admit_events(caller: Caller, events: Sequence[Envelope], request_id: str = "") -> list[Verdict]:
-    """For each event, in order, what became of it. Of two new ones with one identity the first decides for both."""
+@traces.step("admit")
+def admit_events(
+    caller: Caller, events: Sequence[Envelope], request_id: str = "", sight: Sight | None = None
+) -> list[Verdict]:
+    """For each event, in order, what became of it. Of two new ones with one identity the first decides for both.
+
+    `sight`: the first look, where it was made already.
+    """
     identities = list(dict.fromkeys(event.identity for event in events))
     for _ in range(RACES_MAX):
+        seen, sight = sight or intake.look(caller.pk, identities), None
         try:
-            return _admit(_Round(caller, intake.look(caller.pk, identities), request_id), events)
+            return _admit(_Round(caller, seen, request_id), events)
         except Raced:
             continue
     log.error("admission raced without end", extra={"caller": caller.pk, "events": len(events)})
@@ -180,7 +187,7 @@ def _admit_within_bound(look: _Round, new: list[Envelope]) -> int:
 
 def _foresee(sight: Sight, new: list[Envelope]) -> list[Estimate]:
     """Each event's wait, those of the list before it counted as ahead."""
-    pace, allowed = standing.recent_pace("events"), standing.limits_of("events")
+    pace, allowed = standing.recent_pace("events"), standing.recent_limits("events")
     units_ahead, found = sight.units_ahead, []
     for number, event in enumerate(new):
         found.append(

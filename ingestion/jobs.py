@@ -1,6 +1,8 @@
 """The table of job kinds: read it to know what runs."""
 
 from ingestion.events.applying import apply_event
+from ingestion.events.together import apply_together
+from ingestion.pipeline.reembedding import reembed_version
 from ingestion.pipeline.steps import ingest_version
 from ingestion.queue.kinds import Kind
 
@@ -11,8 +13,10 @@ KINDS = {
     for kind in (
         # A document that can't be read is final: the policy team uploads a new version.
         Kind("ingest_version", queue="documents", handler=ingest_version),
+        # A published version under another embedding model; its old vectors answer meanwhile.
+        Kind("reembed_version", queue="documents", handler=reembed_version),
         # An event that can't be applied is quarantined: a person repairs the payload and retries it.
-        Kind("apply_event", queue="events", handler=apply_event, rejected_state="dead_letter"),
+        Kind("apply_event", queue="events", handler=apply_event, rejected_state="dead_letter", together=apply_together),
     )
 }
 

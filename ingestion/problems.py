@@ -97,6 +97,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     return Response(problem.document(), status=problem.status, headers=problem.headers, content_type=MEDIA_TYPE)
 
 
+def plain_response(error: Exception) -> HttpResponse:
+    """The same for a view that stands outside the API framework."""
+    return _translate(error).response()
+
+
 def error_view(code: str, detail: str, page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """A view for Django's handler400 and its kin, where no view was reached: a problem for the API, else `page`."""
 

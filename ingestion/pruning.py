@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection, transaction
 
+from ingestion import tallies
 from ingestion.stored_files import PRUNED, old_files
 
 # Rows of one step: a fraction of a second's work under locks.
@@ -105,6 +106,9 @@ class Step:
 
 def prune(*, is_dry: bool = False) -> Iterator[tuple[str, int]]:
     """What was removed, as (what, number) when it is done with each; with `is_dry` what would be."""
+    if not is_dry:
+        # What goes is in the metrics before.
+        tallies.count(patience_seconds=float("inf"))
     for step in _steps():
         yield step.what, step.count() if is_dry else _repeat(step)
 

@@ -17,7 +17,12 @@ def too_large(most: int) -> Problem:
     return Problem("too_large", f"The body may have at most {most} bytes.")
 
 
-def check_length(request: Request, most: int) -> None:
+def _own(request: Request | HttpRequest) -> HttpRequest:
+    """Django's request, also inside the API framework's."""
+    return request._request if isinstance(request, Request) else request
+
+
+def check_length(request: Request | HttpRequest, most: int) -> None:
     """Refuses by the declared length, before anything is read."""
     if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
         raise Problem("invalid_request", "Send the body with a Content-Length, not in chunks.")
@@ -28,10 +33,10 @@ def check_length(request: Request, most: int) -> None:
         raise too_large(most)
 
 
-def read_body(request: Request, most: int) -> bytes:
+def read_body(request: Request | HttpRequest, most: int) -> bytes:
     """The whole body, at most `most` bytes."""
     check_length(request, most)
-    django_request: HttpRequest = request._request
+    django_request = _own(request)
     try:
         body = django_request.read(most + 1)
     except (UnreadablePostError, RawPostDataException):
@@ -55,6 +60,6 @@ def read_multipart(request: Request) -> tuple[QueryDict, "MultiValueDict[str, Up
         raise Problem("invalid_request", f"The multipart body can't be read: {error}") from None
 
 
-def identity(request: Request) -> str:
+def identity(request: Request | HttpRequest) -> str:
     """The request's id, as its middleware set it."""
-    return str(getattr(request._request, "larkfield_request_id", ""))
+    return str(getattr(_own(request), "larkfield_request_id", ""))

@@ -18,26 +18,14 @@ from ingestion.pace import Pace
 from ingestion.provider import pacing
 from ingestion.queue import controlling
 
-# What runs counts as ahead, and what waits with an earlier or the same turn.
-AHEAD = """
-WITH mine AS (
-    SELECT greatest(
-        (SELECT min(turn) FROM ingestion_job WHERE queue = %(queue)s AND state = 'queued'),
-        1 + (SELECT max(turn) FROM ingestion_job
-             WHERE queue = %(queue)s AND caller_id = %(caller)s AND state IN ('queued', 'running')),
-        0
-    ) AS turn
-)
-SELECT count(*), coalesce(sum(job.units), 0)
-FROM ingestion_job AS job, mine
-WHERE job.queue = %(queue)s AND job.state IN ('queued', 'running')
-  AND (job.state = 'running' OR job.turn <= mine.turn)
-"""
+AHEAD = "SELECT jobs, units FROM ingestion_ahead(%(queue)s, %(caller)s)"
+DEPTH = "SELECT jobs, units, bytes, is_draining FROM ingestion_queuestate WHERE queue = %(queue)s"
 
 # A pace changes over seconds; admission asks for it hundreds of times a second.
 PACE_AGE_SECONDS = 1.0
-# By queue: when it was measured (monotonic), the pace, and the seconds in which a place becomes free.
-_paces: dict[str, tuple[float, Pace, float]] = {}
+# By queue: when it was measured (monotonic), the pace, the provider's limits, and the seconds in which a place becomes
+# free.
+_paces: dict[str, tuple[float, Pace, Limits, float]] = {}
 _paces_lock = Lock()
 
 
@@ -53,9 +41,7 @@ class Depth:
 
 def depth_of(queue: str) -> Depth:
     """The queue's depth as last committed; no lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT jobs, units, bytes, is_draining FROM ingestion_queuestate WHERE queue = %s", [queue])
-        return Depth(*cursor.fetchone())
+    return Depth(*connections.prepared(DEPTH, {"queue": queue})[0])
 
 
 def recent_pace(queue: str) -> Pace:
@@ -65,29 +51,35 @@ def recent_pace(queue: str) -> Pace:
 
 def recent_place_seconds(queue: str) -> float:
     """The seconds in which one place of the bound becomes free, found out at most a second ago."""
+    return _recent(queue)[3]
+
+
+def recent_limits(queue: str) -> Limits:
+    """What the provider allowed at most a second ago."""
     return _recent(queue)[2]
 
 
-def _recent(queue: str) -> tuple[float, Pace, float]:
+def _recent(queue: str) -> tuple[float, Pace, Limits, float]:
     now = time.monotonic()
     with _paces_lock:
         known = _paces.get(queue)
-    if known and now - known[0] < PACE_AGE_SECONDS:
-        return known
-    measured = pace.measure(queue)
-    place = estimates.place_seconds(queue, measured, limits_of(queue), depth_of(queue).jobs)
+        if known and now - known[0] < PACE_AGE_SECONDS:
+            return known
+        if known:
+            # One thread measures; the others go on with what is known, however many come meanwhile.
+            _paces[queue] = (now, *known[1:])
+    measured, allowed = pace.measure(queue), limits_of(queue)
+    place = estimates.place_seconds(queue, measured, allowed, depth_of(queue).jobs)
     with _paces_lock:
-        _paces[queue] = found = (now, measured, place)
+        _paces[queue] = found = (now, measured, allowed, place)
     return found
 
 
 def foresee(queue: str, caller: Caller, units: int) -> Estimate:
     """What a job of `units` that this caller adds now can be told of its wait."""
-    with connection.cursor() as cursor:
-        cursor.execute(AHEAD, {"queue": queue, "caller": caller.pk})
-        jobs_ahead, units_ahead = cursor.fetchone()
+    ((jobs_ahead, units_ahead),) = connections.prepared(AHEAD, {"queue": queue, "caller": caller.pk})
     return estimates.estimate(
-        queue, recent_pace(queue), limits_of(queue),
+        queue, recent_pace(queue), recent_limits(queue),
         jobs_ahead=int(jobs_ahead), units_ahead=float(units_ahead), units=float(units),
     )  # fmt: skip
 

@@ -1,20 +1,25 @@
 """/metrics: numbers of the whole installation, read from the database at each scrape.
 
-Nothing is counted in a process: several API processes and workers would each tell another number.
+Nothing is counted in a process: several API processes and workers would each tell another number. What has ended is
+counted once, by `ingestion.tallies`; refusals, which leave no row, in Valkey (`larkfield.refusals`).
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 
 from django.db import connection
 from django.db.models import Count, Sum
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ingestion import jobs, standing
-from ingestion.models import Job, ProviderCall
+from ingestion import jobs, standing, tallies
+from ingestion.events.ledger import REFUSALS
+from ingestion.models import IntakeCount, ProviderCall
 from ingestion.provider import pacing
+from larkfield import refusals
 
 # What /v1/queue calls a number, and its metric.
 QUEUE_GAUGES = {
@@ -26,6 +31,24 @@ QUEUE_GAUGES = {
     "pace_per_minute": "larkfield_queue_pace_per_minute",
     "workers": "larkfield_queue_workers",
 }
+# A tally's name, and its metric with labels.
+COUNTERS = {
+    "settled": (
+        "larkfield_settlements",
+        "settlements of jobs by outcome; a job may have several",
+        ["queue", "outcome"],
+    ),
+    "estimates_kept": ("larkfield_estimates_kept", "jobs that ended between low and high of their estimate", ["queue"]),
+    "calls": ("larkfield_provider_calls", "ended calls by lane and outcome", ["lane", "outcome"]),
+    "tokens": ("larkfield_provider_tokens", "charged tokens by lane", ["lane"]),
+    "cost_usd": ("larkfield_provider_cost_usd", "charged cost by lane", ["lane"]),
+}
+HISTOGRAMS = {
+    "wait": ("larkfield_job_wait_seconds", "from admission to the first claim", "queue"),
+    "turnaround": ("larkfield_job_turnaround_seconds", "from admission to the result", "queue"),
+    "estimate_error": ("larkfield_estimate_error_seconds", "promised and actual turnaround apart", "queue"),
+    "call": ("larkfield_provider_call_seconds", "from intent to outcome of a provider call", "lane"),
+}
 PROVIDER_STATES = ("ok", "open", "half_open", "paused")
 
 
@@ -34,9 +57,10 @@ class DatabaseCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         yield from _queues()
-        yield from _finished()
+        yield from _counted()
         yield from _provider()
-        yield from _calls()
+        yield from _under_way()
+        yield from _refused()
         yield from _oldest_transaction()
 
 
@@ -54,11 +78,30 @@ def _queues() -> Iterator[Metric]:
     return iter([*gauges.values(), depth, bound])
 
 
-def _finished() -> Iterator[Metric]:
-    family = CounterMetricFamily("larkfield_jobs", "jobs by queue and state", labels=["queue", "state"])
-    for row in Job.objects.values("queue", "state").annotate(jobs=Count("id")):
-        family.add_metric([row["queue"], row["state"]], row["jobs"])
-    yield family
+def _counted() -> Iterator[Metric]:
+    """What has ended, from the tallies: they only grow, also after history was pruned."""
+    tallies.count()
+    found = tallies.read_counters()
+    for name, (metric, text, labels) in COUNTERS.items():
+        family = CounterMetricFamily(metric, text, labels=labels)
+        for key, total in found.get(name, {}).items():
+            family.add_metric(key[: len(labels)], total)
+        yield family
+    lost = CounterMetricFamily("larkfield_leases_lost", "tries that ended with their lease", labels=["queue"])
+    for (queue, outcome), total in found.get("settled", {}).items():
+        if outcome == "lease_expired":
+            lost.add_metric([queue], total)
+    yield lost
+    yield from _histograms()
+
+
+def _histograms() -> Iterator[Metric]:
+    found = tallies.read_histograms()
+    for name, (metric, text, label) in HISTOGRAMS.items():
+        family = HistogramMetricFamily(metric, text, labels=[label])
+        for value, histogram in found[name].items():
+            family.add_metric([value], histogram.buckets, histogram.sum)
+        yield family
 
 
 def _provider() -> Iterator[Metric]:
@@ -74,25 +117,26 @@ def _provider() -> Iterator[Metric]:
     return iter([state, limit, used])
 
 
-def _calls() -> Iterator[Metric]:
-    calls = CounterMetricFamily("larkfield_provider_calls", "calls by lane and outcome", labels=["lane", "outcome"])
-    tokens = CounterMetricFamily("larkfield_provider_tokens", "charged tokens by lane", labels=["lane"])
-    cost = CounterMetricFamily("larkfield_provider_cost_usd", "charged cost by lane", labels=["lane"])
-    sums = ProviderCall.objects.values("lane", "outcome").annotate(
-        calls=Count("id"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), usd=Sum("cost_usd")
-    )
-    totals: dict[str, tuple[float, float]] = {}
-    for row in sums:
-        calls.add_metric([row["lane"], row["outcome"] or "under_way"], row["calls"])
-        charged, usd = totals.get(row["lane"], (0.0, 0.0))
-        totals[row["lane"]] = (charged + row["prompt"] + row["completion"], usd + float(row["usd"]))
-    for lane, (charged, usd) in totals.items():
-        tokens.add_metric([lane], charged)
-        cost.add_metric([lane], usd)
-    return iter([calls, tokens, cost])
+def _under_way() -> Iterator[Metric]:
+    """Calls that have begun within the hour and not ended: what a crash left is older sooner or later."""
+    family = GaugeMetricFamily("larkfield_provider_calls_under_way", "calls that have not ended", labels=["lane"])
+    recent = ProviderCall.objects.filter(outcome=None, started_at__gt=Now() - timedelta(hours=1))
+    for row in recent.values("lane").annotate(calls=Count("id")):
+        family.add_metric([row["lane"]], row["calls"])
+    yield family
 
 
-# Without `auto_describe` nothing is read at import, when there may be no database.
+def _refused() -> Iterator[Metric]:
+    requests = CounterMetricFamily("larkfield_refusals", "requests that were refused, by problem code", labels=["code"])
+    for code, total in sorted(refusals.read().items()):
+        requests.add_metric([code], total)
+    events = CounterMetricFamily("larkfield_event_offers", "offered events that left none", labels=["outcome"])
+    sums = IntakeCount.objects.aggregate(**{name: Sum(name, default=0) for name in REFUSALS})
+    for name in REFUSALS:
+        events.add_metric([name], sums[name])
+    return iter([requests, events])
+
+
 def _oldest_transaction() -> Iterator[Metric]:
     """The transaction that has been open longest: it pins dead rows and slows every claim, whoever began it."""
     family = GaugeMetricFamily(
@@ -112,6 +156,7 @@ def _oldest_transaction() -> Iterator[Metric]:
     yield family
 
 
+# Without `auto_describe` nothing is read at import, when there may be no database.
 REGISTRY = CollectorRegistry(auto_describe=False)
 REGISTRY.register(DatabaseCollector())
 

@@ -12,7 +12,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dotenv import load_dotenv
 
-from larkfield import embedded, env
+from larkfield import embedded, env, lean
+
+lean.load_redis()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 load_dotenv(BASE_DIR / ".env")
@@ -67,11 +69,11 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "larkfield.middleware.RequestIdMiddleware",
     "larkfield.middleware.ContentSecurityPolicyMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "larkfield.people.Sessions",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "larkfield.people.Forms",
+    "larkfield.people.Accounts",
+    "larkfield.people.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 TEMPLATES: list[dict[str, Any]] = [
@@ -139,6 +141,10 @@ PROVIDER_BASE_URL = (env.text("PROVIDER_BASE_URL") or _running("PROVIDER_BASE_UR
 )
 PROVIDER_API_KEY = env.text("PROVIDER_API_KEY", "" if IS_PRODUCTION else "simulated")
 
+# How a search walks the approximate index: wider than the 100 vectors that it asks for, and on, in order, when rows
+# that were deleted a moment ago take places among them.
+VECTOR_SEARCH = "-c hnsw.ef_search=160 -c hnsw.iterative_scan=strict_order"
+
 # How a process calls itself in pg_stat_activity.
 APPLICATION_NAME = "larkfield"
 
@@ -158,7 +164,7 @@ def _database(url: str) -> dict[str, Any]:
     if not threshold.isdecimal():
         raise env.InvalidVariable("DATABASE_URL has a prepare_threshold that is no whole number.")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "larkfield.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
@@ -170,7 +176,7 @@ def _database(url: str) -> dict[str, Any]:
             "application_name": APPLICATION_NAME,
             **query,
             "connect_timeout": 5,
-            "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000",
+            "options": "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000 " + VECTOR_SEARCH,
             # From its third use on a statement of `ingestion.connections.prepared` is kept by the server; others never.
             "prepare_threshold": int(threshold) or None,
             # As many connections as threads: a wait means that the database is away, and a caller should hear so soon.
@@ -219,6 +225,9 @@ EVENTS_QUEUE_MAX_BYTES = env.whole("EVENTS_QUEUE_MAX_BYTES", 33_554_432, least=1
 PROMISED_WAIT_SECONDS = env.seconds("PROMISED_WAIT_SECONDS", 900)
 CALLER_QUEUE_SHARE = env.share("CALLER_QUEUE_SHARE", 1.0, least=0.001)
 UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", 2_097_152, least=1, most=1_073_741_824)
+CONVERSION_SECONDS = env.whole("CONVERSION_SECONDS", 60, least=1, most=3_600)
+CONVERSION_MEMORY_MIB = env.whole("CONVERSION_MEMORY_MIB", 1_024, least=256, most=65_536)
+CONVERTED_TEXT_MAX_BYTES = env.whole("CONVERTED_TEXT_MAX_BYTES", 4_194_304, least=1_024, most=1_073_741_824)
 UPLOADS_PER_MINUTE = env.whole("UPLOADS_PER_MINUTE", 120, least=1)
 QUESTIONS_PER_MINUTE = env.whole("QUESTIONS_PER_MINUTE", 120, least=1)
 EVENTS_PER_MINUTE = env.whole("EVENTS_PER_MINUTE", 12_000, least=1)
@@ -247,6 +256,7 @@ CHAT_REQUESTS_PER_MINUTE = env.whole("CHAT_REQUESTS_PER_MINUTE", 100, least=1)
 EMBEDDING_TOKENS_PER_MINUTE = env.whole("EMBEDDING_TOKENS_PER_MINUTE", 100_000, least=1)
 QUESTION_SHARE = env.share("QUESTION_SHARE", 0.2, most=0.9)
 EMBEDDING_BATCH_INPUTS = env.whole("EMBEDDING_BATCH_INPUTS", 64, least=1, most=2048)
+VECTOR_REUSE = env.one_of("VECTOR_REUSE", "on", ("on", "off"))
 BREAKER_FAILURES = env.whole("BREAKER_FAILURES", 5, least=1)
 BREAKER_OPEN_SECONDS = env.seconds("BREAKER_OPEN_SECONDS", 10, least=0.1, most=86_400)
 PROVIDER_PAUSE_SECONDS = env.seconds("PROVIDER_PAUSE_SECONDS", 60, least=0.1, most=86_400)
@@ -282,6 +292,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "DESCRIPTION": "Policy documents in, cited answers out, through a bounded queue.",
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": ["larkfield.schema.add_what_no_view_describes"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PUBLIC": True,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -292,17 +304,26 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 
 # --- logs -------------------------------------------------------------------------------------------------------
 
+LOG_FORMAT = env.one_of("LOG_FORMAT", "json" if IS_PRODUCTION else "line", ("json", "line"))
+LOG_LEVEL = env.one_of("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+# Where traces go; empty: nowhere, and nothing of it is loaded. OpenTelemetry's own variables tell the rest.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "larkfield.logs.LineFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "formatters": {
+        "json": {"()": "larkfield.logs.JsonFormatter"},
+        "line": {"()": "larkfield.logs.LineFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         # httpx words every request at INFO; the provider-call ledger already does.
         "httpx": {"level": "WARNING"},
         "azure": {"level": "WARNING"},
         # A refusal is an answer, not an error of ours; `ingestion.problems` logs what is one.
         "django.request": {"level": "CRITICAL"},
+        # These word every statement, byte and timer at DEBUG.
+        **{name: {"level": "WARNING"} for name in ("django", "httpcore", "psycopg", "charset_normalizer", "asyncio")},
     },
 }

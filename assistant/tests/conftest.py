@@ -7,7 +7,7 @@ from django.conf import LazySettings
 from django.test import Client
 from redis import Redis
 
-from assistant import cache
+from assistant import cache, history
 from assistant.tests import policies, publishing
 from ingestion.models import Corpus
 from ingestion.tests.simulated import Simulator, shared_simulator
@@ -53,6 +53,12 @@ def asking(db: None, simulator: Simulator, valkey: Redis) -> "Asking":
     for key in valkey.scan_iter(f"*/questions/{caller.pk}/*"):
         valkey.delete(key)
     return Asking(token)
+
+
+@pytest.fixture
+def fresh_history(db: None) -> None:
+    """No minute is known from another test: what this process counted outlives the database of a test."""
+    history.forget()
 
 
 class Asking:

@@ -23,6 +23,7 @@ from ingestion.models import (
     embedding_version,
 )
 from ingestion.models.callers import hash_token, new_token
+from ingestion.pipeline import languages, searchable
 
 
 def caller(name: str = "mei", *rights: str) -> tuple[Caller, str]:
@@ -38,9 +39,9 @@ def publish(slug: str, text: str, *, cuts: Sequence[str] | None = None) -> Docum
     document = version.document
     previous = document.published
     if previous is not None:
-        Chunk.objects.filter(version=previous).update(is_searchable=False)
+        searchable.leave(document.pk)
         DocumentVersion.objects.filter(pk=previous.pk).update(superseded_at=timezone.now())
-    Chunk.objects.filter(version=version).update(is_searchable=True)
+    searchable.enter(version.pk)
     DocumentVersion.objects.filter(pk=version.pk).update(published_at=timezone.now())
     Document.objects.filter(pk=document.pk).update(published=version)
     _raise_generation()
@@ -69,7 +70,7 @@ def wait(slug: str, text: str, *, state: str = "queued", cuts: Sequence[str] | N
 
 def delete(slug: str) -> None:
     """The document is gone for readers."""
-    Chunk.objects.filter(version__document__slug=slug).update(is_searchable=False)
+    searchable.leave(Document.objects.get(slug=slug).pk)
     Document.objects.filter(slug=slug).update(deleted_at=timezone.now(), published=None)
     _raise_generation()
 
@@ -101,7 +102,7 @@ def _cut(text: str) -> list[str]:
 
 def _add_chunks(version: DocumentVersion, cuts: list[str]) -> None:
     assert "".join(cuts) == version.text
-    start, chunks = 0, []
+    start, chunks, language = 0, [], languages.detect(version.text or "")
     for position, cut in enumerate(cuts):
         heading = re.match(r"#{1,6} (.*)", cut)
         path = [heading[1]] if heading else []
@@ -118,6 +119,7 @@ def _add_chunks(version: DocumentVersion, cuts: list[str]) -> None:
                 embedding_prefix=prefix,
                 input_hash=sha256(f"{prefix}\n{cut}".encode()).hexdigest(),
                 tokens=len(cut) // 4 + 1,
+                language=language,
             )
         )
         start += len(cut)

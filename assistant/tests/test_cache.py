@@ -43,6 +43,7 @@ def test_a_unix_socket_address_is_taken_too() -> None:
         client.ping()
 
 
+@pytest.mark.django_db
 def test_everything_that_changes_an_answer_changes_its_key(
     monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:

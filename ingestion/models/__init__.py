@@ -3,17 +3,25 @@
 from ingestion.models.callers import Caller
 from ingestion.models.documents import (
     Chunk,
-    ChunkVector,
     Corpus,
     Document,
     DocumentVersion,
     Summary,
     corpus_generation,
-    embedding_version,
 )
 from ingestion.models.events import Checkpoint, EventEffect, EventRecord, IntakeCount, ProducerOwner, UsageDay
 from ingestion.models.jobs import CompletionPace, IdempotencyKey, Job, JobOutcome, QueueState, Worker
 from ingestion.models.provider import ProviderCall, ProviderLane, ProviderState
+from ingestion.models.tallies import Tally, TallyMark
+from ingestion.models.vectors import (
+    ChunkVector,
+    EmbeddingSpace,
+    Reembedding,
+    SearchableVector,
+    configured_space,
+    embedding_space,
+    embedding_version,
+)
 
 __all__ = [
     "Caller",
@@ -24,6 +32,7 @@ __all__ = [
     "Corpus",
     "Document",
     "DocumentVersion",
+    "EmbeddingSpace",
     "EventEffect",
     "EventRecord",
     "IdempotencyKey",
@@ -35,9 +44,15 @@ __all__ = [
     "ProviderLane",
     "ProviderState",
     "QueueState",
+    "Reembedding",
+    "SearchableVector",
     "Summary",
+    "Tally",
+    "TallyMark",
     "UsageDay",
     "Worker",
+    "configured_space",
     "corpus_generation",
+    "embedding_space",
     "embedding_version",
 ]

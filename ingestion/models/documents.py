@@ -1,13 +1,13 @@
 """Documents, their versions, and what the pipeline makes of a version."""
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now
-from pgvector.django import VectorField
+
+from ingestion.models.languages import ENGLISH, LANGUAGES
 
 # What a job's state means for a version that was never published.
 UNPUBLISHED_STATES = {
@@ -21,11 +21,6 @@ UNPUBLISHED_STATES = {
 }
 
 
-def embedding_version() -> str:
-    """Names the space that vectors live in: the model and the dimension."""
-    return f"{settings.EMBEDDING_MODEL}/{settings.EMBEDDING_DIMENSION}"
-
-
 def corpus_generation() -> int:
     """A number that every publish and delete raises, committed together with it."""
     return Corpus.objects.values_list("generation", flat=True).get(id=1)
@@ -36,6 +31,8 @@ class Corpus(models.Model):
 
     id = models.IntegerField(primary_key=True, default=1)
     generation = models.BigIntegerField(default=0, db_default=0)
+    # The embedding version that was switched to; empty: the one that the environment names.
+    embedding_version = models.CharField(max_length=100, default="", db_default="", blank=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="corpus_is_one_row")]
@@ -127,6 +124,16 @@ class Summary(models.Model):
         return self.text[:60]
 
 
+def _words() -> Case:
+    """Title, headings and text by the rules of the chunk's language; its name is a constant, as an index needs it."""
+    others = [When(language=name, then=_words_in(name)) for name in LANGUAGES if name != ENGLISH]
+    return Case(*others, default=_words_in(ENGLISH))
+
+
+def _words_in(language: str) -> SearchVector:
+    return SearchVector("embedding_prefix", "text", config=language)
+
+
 class Chunk(models.Model):
     """A slice of a version's text, `start` to `end` in code points."""
 
@@ -144,14 +151,20 @@ class Chunk(models.Model):
     tokens = models.IntegerField()
     # True only while the version is the published one: every search filters on it.
     is_searchable = models.BooleanField(default=False, db_default=False)
+    # The text search configuration of its version's language.
+    language = models.CharField(max_length=16, default=ENGLISH, db_default=ENGLISH)
     words = models.GeneratedField(
-        expression=SearchVector("embedding_prefix", "text", config="english"),
+        expression=_words(),
         output_field=SearchVectorField(),
         db_persist=True,
     )
 
     class Meta:
-        indexes = [GinIndex("words", condition=Q(is_searchable=True), name="chunk_words")]
+        indexes = [
+            GinIndex("words", condition=Q(is_searchable=True), name="chunk_words"),
+            # search: which languages there are.
+            models.Index("language", condition=Q(is_searchable=True), name="chunk_language"),
+        ]
         constraints = [
             models.UniqueConstraint("job", "position", name="chunk_position_once_a_job"),
             models.UniqueConstraint("version", "position", name="chunk_position_once_a_version"),
@@ -160,23 +173,3 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.version_id}[{self.position}]"
-
-
-class ChunkVector(models.Model):
-    """The vector of a chunk under one embedding version (model and dimension)."""
-
-    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
-    embedding_version = models.CharField(max_length=100)
-    input_hash = models.CharField(max_length=64)
-    vector = VectorField()
-    is_reused = models.BooleanField(default=False, db_default=False)
-
-    class Meta:
-        indexes = [
-            # reuse: a vector of the same input under the same embedding version.
-            models.Index("input_hash", "embedding_version", name="vector_reuse")
-        ]
-        constraints = [models.UniqueConstraint("chunk", "embedding_version", name="vector_once_a_chunk_and_version")]
-
-    def __str__(self) -> str:
-        return f"{self.chunk_id} under {self.embedding_version}"

@@ -82,13 +82,20 @@ class UsageDay(models.Model):
 
 
 class IntakeCount(models.Model):
-    """What a caller offered that left no event: counted, so that the ledger balances."""
+    """What a caller offered that left no event: counted, so that the ledger balances.
 
-    caller = models.OneToOneField("ingestion.Caller", primary_key=True, on_delete=models.CASCADE)
+    The sum over a caller's shards counts; a connection adds to its own, so that refusals don't wait for each other.
+    """
+
+    caller = models.ForeignKey("ingestion.Caller", on_delete=models.CASCADE)
+    shard = models.SmallIntegerField(default=0, db_default=0)
     replayed = models.BigIntegerField(default=0, db_default=0)
     rejected = models.BigIntegerField(default=0, db_default=0)
     invalid = models.BigIntegerField(default=0, db_default=0)
     conflict = models.BigIntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["caller", "shard"], name="intake_count_once_a_shard")]
 
     def __str__(self) -> str:
         return f"refusals of {self.caller_id}"

@@ -30,7 +30,8 @@ class Job(models.Model):
 
     id = models.UUIDField(primary_key=True, db_default=UuidV7())
     # Order of acceptance; within a partition also the order of work.
-    sequence = models.BigIntegerField(editable=False, unique=True, db_default=NextSequence())
+    # Drawn by nobody but the sequence, so that it needs no index of its own to be unique.
+    sequence = models.BigIntegerField(editable=False, db_default=NextSequence())
     queue = models.CharField(max_length=32)
     kind = models.CharField(max_length=32)
     state = models.CharField(max_length=16, default="queued", db_default="queued")
@@ -81,8 +82,9 @@ class Job(models.Model):
             ),
             # admission: a caller's last turn and its share of the bound.
             models.Index("queue", "caller", "turn", condition=Q(state__in=LIVE_STATES), name="job_caller_live"),
-            # rescue.
-            models.Index("lease_until", condition=Q(state="running"), name="job_lease"),
+            # rescue, and what runs before a new job. It holds no column that a heartbeat changes, so that a lease is
+            # extended in place (a heap-only update), whatever it costs a rescue to look at all that runs.
+            models.Index("queue", condition=Q(state="running"), name="job_running"),
             # GET /v1/queue: oldest age, ready now.
             models.Index("queue", "queued_at", condition=Q(state__in=LIVE_STATES), name="job_live_age"),
             # measured pace, estimates, prune.

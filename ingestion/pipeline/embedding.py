@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from ingestion import connections
-from ingestion.models import Chunk, ChunkVector, DocumentVersion, embedding_version
+from ingestion.models import Chunk, ChunkVector, DocumentVersion, EmbeddingSpace, embedding_space
 from ingestion.pipeline.chunking import squeeze
 from ingestion.pipeline.saving import save
 from ingestion.provider import client, pacing
@@ -23,16 +23,25 @@ SMALLEST_BATCH_PART = 0.05
 # the unique rule (chunk, embedding version) decides.
 TAKE_OVER = """
 INSERT INTO ingestion_chunkvector (chunk_id, embedding_version, input_hash, vector, is_reused)
-SELECT chunk.id, %(version)s, chunk.input_hash, known.vector, true
+SELECT chunk.id, %(space)s, chunk.input_hash, known.vector, true
 FROM ingestion_chunk AS chunk
 CROSS JOIN LATERAL (
     SELECT vector FROM ingestion_chunkvector AS held
-    WHERE held.input_hash = chunk.input_hash AND held.embedding_version = %(version)s
+    WHERE held.input_hash = chunk.input_hash AND held.embedding_version = %(space)s
     LIMIT 1
 ) AS known
-WHERE chunk.job_id = %(job_id)s
+WHERE chunk.version_id = %(version)s
 ON CONFLICT (chunk_id, embedding_version) DO NOTHING
 """
+
+
+@dataclass(frozen=True)
+class Work:
+    """Whose claim it is, and which version gets its vectors in which space."""
+
+    claim: Claim
+    version: DocumentVersion
+    space: EmbeddingSpace
 
 
 @dataclass(frozen=True)
@@ -45,19 +54,24 @@ class Input:
     chunk_ids: tuple[int, ...]
 
 
-def ensure_vectors(claim: Claim, version: DocumentVersion) -> None:
-    """Each chunk of the job has its one vector. What a batch gave is saved before the next batch is asked for."""
+def ensure_vectors(claim: Claim, version: DocumentVersion, space: EmbeddingSpace | None = None) -> None:
+    """Each chunk of the version has its one vector in `space`, by default the one that is searched now.
+
+    What a batch gave is saved before the next batch is asked for.
+    """
     with connections.brief(), transaction.atomic():
-        _note_progress(claim, version)
-        with connection.cursor() as cursor:
-            cursor.execute(TAKE_OVER, {"version": embedding_version(), "job_id": claim.id})
-        _note_progress(claim, version)
-    missing = _missing(claim)
+        work = Work(claim, version, space or embedding_space())
+        _note_progress(work)
+        if settings.VECTOR_REUSE == "on":
+            with connection.cursor() as cursor:
+                cursor.execute(TAKE_OVER, {"space": work.space.name, "version": version.id})
+            _note_progress(work)
+    missing = _missing(work)
     while missing:
         if claim.lost.is_set():
             raise ClaimLost(f"{claim.kind} {claim.id} was lost between two batches")
         batch = first_batch(missing, settings.EMBEDDING_BATCH_INPUTS, _room())
-        _embed(claim, version, batch)
+        _embed(work, batch)
         missing = missing[len(batch) :]
 
 
@@ -74,12 +88,12 @@ def smallest_batch_tokens() -> float:
     return min(SMALLEST_BATCH_TOKENS, SMALLEST_BATCH_PART * settings.EMBEDDING_TOKENS_PER_MINUTE)
 
 
-def _missing(claim: Claim) -> list[Input]:
+def _missing(work: Work) -> list[Input]:
     """The distinct inputs without a vector, in the order of their first chunk."""
     with connections.brief():
         rows = list(
-            Chunk.objects.filter(job_id=claim.id)
-            .exclude(vectors__embedding_version=embedding_version())
+            Chunk.objects.filter(version=work.version)
+            .exclude(vectors__embedding_version=work.space.name)
             .order_by("position")
             .values_list("id", "input_hash", "embedding_prefix", "text", "tokens")
         )
@@ -102,14 +116,16 @@ def first_batch(inputs: list[Input], most_inputs: int, most_tokens: float) -> li
     return batch
 
 
-def _embed(claim: Claim, version: DocumentVersion, batch: list[Input]) -> None:
+def _embed(work: Work, batch: list[Input]) -> None:
     """Saves the batch's vectors. One refused input is found by halving; its neighbours keep their vectors."""
+    claim = work.claim
     claim.served.set()
     try:
         reply = client.embed(
             [one.text for one in batch],
             context=CallContext(purpose="bulk", step="embed", job_id=claim.id, generation=claim.generation),
             token_count=sum(one.tokens for one in batch),
+            space=work.space,
         )
     except ProviderRefused:
         if len(batch) == 1:
@@ -118,22 +134,22 @@ def _embed(claim: Claim, version: DocumentVersion, batch: list[Input]) -> None:
         refused = None
         for half in (batch[:middle], batch[middle:]):
             try:
-                _embed(claim, version, half)
+                _embed(work, half)
             except ProviderRefused as error:
                 refused = error
         if refused:
             raise refused from None
         return
-    _save(claim, version, batch, reply)
+    _save(work, batch, reply)
     if reply.bad:
         why = next(iter(reply.bad.values()))
         raise ProviderFailed("bad_vector", f"{len(reply.bad)} of {len(batch)} vectors are unusable; the first: {why}")
 
 
-def _save(claim: Claim, version: DocumentVersion, batch: list[Input], reply: EmbeddingReply) -> None:
+def _save(work: Work, batch: list[Input], reply: EmbeddingReply) -> None:
     rows = [
         ChunkVector(
-            chunk_id=chunk_id, embedding_version=embedding_version(), input_hash=one.input_hash, vector=vector,
+            chunk_id=chunk_id, embedding_version=work.space.name, input_hash=one.input_hash, vector=vector,
             is_reused=place > 0,
         )
         for one, vector in zip(batch, reply.vectors, strict=True)
@@ -142,14 +158,14 @@ def _save(claim: Claim, version: DocumentVersion, batch: list[Input], reply: Emb
     ]  # fmt: skip
 
     def write() -> None:
-        settling.fence(claim, done=0, total=version.chunk_count or 0)
+        settling.fence(work.claim, done=0, total=work.version.chunk_count or 0)
         ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
-        _note_progress(claim, version)
+        _note_progress(work)
 
-    save(claim, write)
+    save(work.claim, write)
 
 
-def _note_progress(claim: Claim, version: DocumentVersion) -> None:
-    """The job's progress is the number of its chunks that have a vector; the fence comes with it."""
-    done = ChunkVector.objects.filter(chunk__job_id=claim.id, embedding_version=embedding_version()).count()
-    settling.fence(claim, done=done, total=version.chunk_count or 0, lane="embeddings")
+def _note_progress(work: Work) -> None:
+    """The job's progress is the number of the version's chunks that have a vector; the fence comes with it."""
+    done = ChunkVector.objects.filter(chunk__version=work.version, embedding_version=work.space.name).count()
+    settling.fence(work.claim, done=done, total=work.version.chunk_count or 0, lane="embeddings")

@@ -4,7 +4,9 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from ingestion.models import Chunk, ChunkVector, Corpus, Document, DocumentVersion, embedding_version
+from ingestion import traces
+from ingestion.models import Chunk, Corpus, Document, DocumentVersion, embedding_space
+from ingestion.pipeline import searchable
 from ingestion.queue.claims import Claim
 from ingestion.queue.outcomes import Rejected
 
@@ -15,6 +17,7 @@ class IncompleteVersion(Exception):
     code = "incomplete_version"
 
 
+@traces.step("publish")
 def publish(claim: Claim, version_id: int) -> None:
     """The version is the published one, unless a higher number is; then it is superseded at once.
 
@@ -33,12 +36,14 @@ def publish(claim: Claim, version_id: int) -> None:
         return
     if current:
         DocumentVersion.objects.filter(id=current.id).update(superseded_at=Now())
-        Chunk.objects.filter(version_id=current.id, is_searchable=True).update(is_searchable=False)
+        searchable.leave(document_id)
     DocumentVersion.objects.filter(id=version_id).update(published_at=Now())
-    Chunk.objects.filter(version_id=version_id).update(is_searchable=True)
+    searchable.enter(version_id)
     document.published, document.title = version, version.title
     document.save(update_fields=["published", "title"])
     bump_corpus()
+    # Read again under the corpus' lock: a switch to other vectors came before this publish, or comes after it.
+    _check_complete(claim, version)
 
 
 def bump_corpus() -> None:
@@ -49,6 +54,6 @@ def bump_corpus() -> None:
 
 def _check_complete(claim: Claim, version: DocumentVersion) -> None:
     chunks = Chunk.objects.filter(job_id=claim.id).count()
-    vectors = ChunkVector.objects.filter(chunk__job_id=claim.id, embedding_version=embedding_version()).count()
-    if not chunks or not version.chunk_count == chunks == vectors:
-        raise IncompleteVersion(f"{vectors} vectors for {chunks} of {version.chunk_count} chunks")
+    missing = searchable.missing_vectors(version.id, embedding_space())
+    if not chunks or version.chunk_count != chunks or missing:
+        raise IncompleteVersion(f"{chunks - missing} vectors for {chunks} of {version.chunk_count} chunks")

@@ -29,3 +29,15 @@ class UnsupportedType(ReadingError):
     """The media type, or the file name that stands in for it, is not one that Larkfield reads."""
 
     code = "unsupported_type"
+
+
+class Unconvertible(ReadingError):
+    """The file is broken, locked or of another kind than it says: no text can be taken out of it."""
+
+    code = "unconvertible"
+
+
+class ConversionLimit(ReadingError):
+    """Taking the text out would take more time, memory or room than one document may."""
+
+    code = "conversion_limit"

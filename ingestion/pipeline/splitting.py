@@ -6,6 +6,7 @@ from django.db import transaction
 
 from ingestion import connections
 from ingestion.models import Chunk, DocumentVersion
+from ingestion.pipeline import languages
 from ingestion.pipeline.chunking import chunk_text, embedded_text
 from ingestion.pipeline.tokens import count_tokens
 from ingestion.queue import settling
@@ -23,6 +24,8 @@ def ensure_chunks(claim: Claim, version: DocumentVersion, text: str) -> None:
     """Each position of the version has its chunk row, and the version knows how many there are."""
     if version.chunk_count is not None:
         return
+    with connections.brief():
+        language = languages.detect(text)
     rows = []
     for span in chunk_text(text, media_type=version.media_type):
         body = text[span.start : span.end]
@@ -39,6 +42,7 @@ def ensure_chunks(claim: Claim, version: DocumentVersion, text: str) -> None:
                 embedding_prefix=span.embedding_prefix,
                 input_hash=input_hash(embedded),
                 tokens=count_tokens(embedded),
+                language=language,
             )
         )
     with connections.brief(), transaction.atomic():

@@ -6,7 +6,7 @@ missing output. The provider is called in no transaction; each saved output is f
 
 import logging
 
-from ingestion import connections
+from ingestion import connections, traces
 from ingestion.models import DocumentVersion
 from ingestion.pipeline import embedding, publishing, splitting, storing, summarizing
 from ingestion.pipeline.reading import ReadingError
@@ -22,12 +22,16 @@ def ingest_version(claim: Claim) -> Outcome:
     with connections.brief():
         version = DocumentVersion.objects.select_related("document").get(job_id=claim.id)
     try:
-        text = storing.ensure_text(claim, version)
-        splitting.ensure_chunks(claim, version, text)
+        with traces.span("step", "read"):
+            text = storing.ensure_text(claim, version)
+        with traces.span("step", "chunk"):
+            splitting.ensure_chunks(claim, version, text)
         _stop_if_lost(claim)
-        summarizing.ensure_summary(claim, version, text)
+        with traces.span("step", "summarize"):
+            summarizing.ensure_summary(claim, version, text)
         _stop_if_lost(claim)
-        embedding.ensure_vectors(claim, version)
+        with traces.span("step", "embed"):
+            embedding.ensure_vectors(claim, version)
     except NotNow as not_now:
         return Wait(not_now.until, not_now.reason, lane=_next_lane(claim))
     except ReadingError as error:

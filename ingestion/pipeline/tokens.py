@@ -24,6 +24,10 @@ LONGEST_TOKEN_CHARACTERS = 128
 # A longer text is counted in slices: one word of a megabyte makes the engine hold 40 MiB.
 _SLICE_CHARACTERS = 50_000
 
+# Words that are remembered, some 3 MiB: the vocabulary of many policies. A longer word is rarely met again.
+_MOST_WORDS = 30_000
+_LONGEST_WORD = 24
+
 _loading = threading.Lock()
 _loaded: tiktoken.Encoding | None = None
 
@@ -39,8 +43,48 @@ def count_tokens(text: str) -> int:
     )
 
 
+def most_tokens(text: str) -> int:
+    """At least as many tokens as `text` has, in a fraction of the time that counting them takes.
+
+    A word with the blank before it is split alike wherever it stands, so that the sum over the words is exact but for
+    blanks, of which none has more tokens than bytes. Where other blanks or longer gaps occur, it is the bytes.
+    """
+    size = len(text) if text.isascii() else len(text.encode())
+    if size > len(text) * 3 // 2:
+        # Scripts of two and three bytes a letter: the words of many are never met again.
+        return size
+    words = text.split()
+    line_ends = text.count("\n")
+    if len("".join(words)) + text.count(" ") + line_ends < len(text) or "\n\n\n" in text:
+        return size
+    # Each odd blank goes with the word behind it, save those at the end of a line or of the text.
+    blanks = 2 * text.count("  ") + text.count(" \n") + 1
+    return sum(map(_most.__getitem__, words)) + line_ends + blanks
+
+
+class _WordTokens(dict[str, int]):
+    """The most tokens of a word, with a blank or nothing before it, and with up to two line ends behind it."""
+
+    def __missing__(self, word: str) -> int:
+        if len(word) > _LONGEST_WORD or len(self) >= _MOST_WORDS:
+            return len(word.encode()) + 1
+        forms = (word, " " + word)
+        most = max(map(count_tokens, forms))
+        if not (word[-1].isascii() and word[-1].isalnum()):
+            # Marks at a word's end are merged with the line ends behind them.
+            most = max(most, *(count_tokens(form + "\n" * ends) - ends for form in forms for ends in (1, 2)))
+        self[word] = most
+        return most
+
+
+_most = _WordTokens()
+
+
 def clip_tokens(text: str, max_tokens: int) -> str:
     """The start of `text` that has at most `max_tokens` tokens and ends between two characters."""
+    if len(text) <= max_tokens and text.isascii():
+        # No token is shorter than a byte.
+        return text
     encoding = _encoding()
     text = text[: max(max_tokens, 0) * LONGEST_TOKEN_CHARACTERS]
     tokens = encoding.encode_ordinary(text)

@@ -6,8 +6,9 @@ from threading import Event
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
+from ingestion import connections
 from ingestion.queue.sql import statement
 
 
@@ -40,19 +41,18 @@ class Claim:
 
 def claim(queue: str, kinds: Iterable[str], *, lane: str, limit: int, worker: str) -> list[Claim]:
     """Up to `limit` ready jobs whose next step needs `lane` run here now, in order of turn. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statement("claim"),
-            {
-                "queue": queue,
-                "kinds": list(kinds),
-                "lane": lane,
-                "limit": limit,
-                "worker": worker,
-                "lease_seconds": settings.LEASE_SECONDS,
-            },
-        )
-        return sorted((Claim(*row) for row in cursor.fetchall()), key=lambda found: found.sequence)
+    rows = connections.prepared(
+        statement("claim"),
+        {
+            "queue": queue,
+            "kinds": list(kinds),
+            "lane": lane,
+            "limit": limit,
+            "worker": worker,
+            "lease_seconds": settings.LEASE_SECONDS,
+        },
+    )
+    return sorted((Claim(*row) for row in rows), key=lambda found: found.sequence)
 
 
 def claim_partitions(
@@ -62,23 +62,22 @@ def claim_partitions(
 
     A partition of which a job runs anywhere gives none, so that its order holds over all workers.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement("lock_partitions"), {"queue": queue, "limit": partitions})
-        names = [name for (name,) in cursor.fetchall()]
-        if not names:
+    with transaction.atomic():
+        locked = connections.prepared(statement("lock_partitions"), {"queue": queue, "limit": partitions})
+        if not locked:
             return {}
-        cursor.execute(
+        rows = connections.prepared(
             statement("claim_partitions"),
             {
-                "partitions": names,
+                "partitions": [name for (name,) in locked],
                 "kinds": list(kinds),
-                "run_length": max(1, limit // len(names)),
+                "run_length": max(1, limit // len(locked)),
                 "limit": limit,
                 "worker": worker,
                 "lease_seconds": settings.LEASE_SECONDS,
             },
         )
-        runs: dict[str, list[Claim]] = {}
-        for found in sorted((Claim(*row) for row in cursor.fetchall()), key=lambda found: found.sequence):
-            runs.setdefault(found.partition or "", []).append(found)
-        return runs
+    runs: dict[str, list[Claim]] = {}
+    for found in sorted((Claim(*row) for row in rows), key=lambda found: found.sequence):
+        runs.setdefault(found.partition or "", []).append(found)
+    return runs

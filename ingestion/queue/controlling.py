@@ -8,7 +8,9 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
+from ingestion import connections
 from ingestion.queue.sql import statement
+from ingestion.queue.wakeup import CHANNEL, DEPTH_MAX
 
 
 class QueueFull(Exception):
@@ -63,18 +65,17 @@ def take_place(queue: str, units: int, size: int) -> int:
     The last lock of every transaction that takes it: its row is held only until the commit that follows.
     """
     bound = bound_of(queue)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            statement("take_place"),
-            {
-                "queue": queue, "units": units, "bytes": size,
-                "max_jobs": bound.jobs, "max_units": bound.units, "max_bytes": bound.bytes,
-            },
-        )  # fmt: skip
-        row = cursor.fetchone()
-    if row is None:
+    rows = connections.prepared(
+        statement("take_place"),
+        {
+            "queue": queue, "units": units, "bytes": size,
+            "max_jobs": bound.jobs, "max_units": bound.units, "max_bytes": bound.bytes,
+            "channel": CHANNEL, "notify_depth": DEPTH_MAX,
+        },
+    )  # fmt: skip
+    if not rows:
         raise QueueFull(queue)
-    return int(row[0])
+    return int(rows[0][0])
 
 
 def cancel(

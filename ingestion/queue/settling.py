@@ -1,5 +1,6 @@
 """Settling: what a claim ends in, each write fenced by id, generation and `running`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
+from ingestion import connections
 from ingestion.queue.backoff import delay_seconds
 from ingestion.queue.claims import Claim
 from ingestion.queue.outcomes import ClaimLost
@@ -47,6 +49,25 @@ def wait(claim: Claim, until: datetime, reason: str, lane: str) -> None:
 def give_back(claim: Claim) -> None:
     """The job is queued at once; its try is returned (drain, or a database that was away)."""
     _requeue(claim, "give_back", refund=1)
+
+
+def _pairs(claims: Sequence[Claim]) -> dict[str, Any]:
+    return {"ids": [claim.id for claim in claims], "generations": [claim.generation for claim in claims]}
+
+
+def finish_together(claims: Sequence[Claim]) -> None:
+    """All of the jobs have succeeded and their places are free. Raises ClaimLost where one claim is lost.
+
+    Call it inside a transaction, which is undone then: the others are not finished either.
+    """
+    settled = {row[0] for row in connections.prepared(statement("finish_together"), _pairs(claims))}
+    if lost := [claim for claim in claims if claim.id not in settled]:
+        raise ClaimLost(f"{len(lost)} of {len(claims)} claims are no longer ours, {lost[0].id} first")
+
+
+def give_back_together(claims: Sequence[Claim]) -> None:
+    """Those of the jobs that are still ours are queued at once, their tries returned; the others are left alone."""
+    connections.prepared(statement("give_back_together"), _pairs(claims))
 
 
 def retry_or_bury(claim: Claim, code: str, detail: str, *, dead_state: str = "dead_letter") -> None:

@@ -55,5 +55,4 @@ def _parameters() -> dict[str, Any]:
         "terminal": list(TERMINAL_STATES),
         "sweep_seconds": min(SWEEP_SECONDS, settings.LEASE_SECONDS / 3) + SWEEP_SLACK_SECONDS,
         "embedding_version": embedding_version(),
-        "dimension": settings.EMBEDDING_DIMENSION,
     }

@@ -6,18 +6,21 @@ SUBJECTS = [
     Rule(
         1,
         "job_has_one_subject",
-        "Every job has exactly one subject: a document's job a version, an event's job an event.",
+        "Every job has exactly one subject: a document's job a version (to ingest or embed anew), an event's an event.",
         """
         SELECT job.id::text FROM ingestion_job AS job
         LEFT JOIN ingestion_documentversion AS version ON version.job_id = job.id
+        LEFT JOIN ingestion_reembedding AS again ON again.job_id = job.id
         LEFT JOIN ingestion_eventrecord AS event ON event.job_id = job.id
-        WHERE (version.id IS NOT NULL) <> (job.queue = 'documents') OR (event.id IS NOT NULL) <> (job.queue = 'events')
+        WHERE (version.id IS NOT NULL) <> (job.queue = 'documents' AND job.kind <> 'reembed_version')
+           OR (again.id IS NOT NULL) <> (job.queue = 'documents' AND job.kind = 'reembed_version')
+           OR (event.id IS NOT NULL) <> (job.queue = 'events')
         """,
     ),
     Rule(
         1,
         "version_has_one_job",
-        "Every version has exactly one job, and no two share one.",
+        "Every version has exactly one job that ingests it, and no two share one.",
         """
         SELECT version.id::text FROM ingestion_documentversion AS version
         LEFT JOIN ingestion_job AS job ON job.id = version.job_id
@@ -58,7 +61,8 @@ COUNTS = [
         "Per queue, what was accepted (its subjects) is the sum of its jobs over all states.",
         """
         SELECT format('%%s: %%s accepted, %%s jobs', queue, accepted, jobs) FROM (
-            SELECT 'documents' AS queue, (SELECT count(*) FROM ingestion_documentversion) AS accepted,
+            SELECT 'documents' AS queue, (SELECT count(*) FROM ingestion_documentversion)
+                                            + (SELECT count(*) FROM ingestion_reembedding) AS accepted,
                    (SELECT count(*) FROM ingestion_job WHERE queue = 'documents' AND state = ANY(%(states)s)) AS jobs
             UNION ALL
             SELECT 'events', (SELECT count(*) FROM ingestion_eventrecord),

@@ -38,7 +38,9 @@ RULES = [
         JOIN ingestion_chunk AS chunk ON chunk.id = vector.chunk_id
         WHERE NOT vector.is_reused AND NOT EXISTS (
             SELECT FROM ingestion_providercall AS call
-            WHERE call.job_id = chunk.job_id AND call.lane = 'embeddings' AND call.outcome = 'ok'
+            WHERE call.lane = 'embeddings' AND call.outcome = 'ok' AND (call.job_id = chunk.job_id OR call.job_id IN (
+                SELECT again.job_id FROM ingestion_reembedding AS again WHERE again.version_id = chunk.version_id
+            ))
         )
         """,
     ),

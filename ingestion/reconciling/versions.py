@@ -51,7 +51,7 @@ OUTPUT = [
     Rule(
         3,
         "one_vector_a_chunk",
-        "Each chunk of a published version has one vector of the configured embedding version, made of its input.",
+        "Each chunk of a published version has one vector of the embedding version in use, made of its input.",
         """
         SELECT format('%%s[%%s]', chunk.version_id, chunk.position) FROM ingestion_chunk AS chunk
         JOIN ingestion_document AS document ON document.published_id = chunk.version_id
@@ -74,12 +74,11 @@ OUTPUT = [
     Rule(
         3,
         "vectors_are_usable",
-        "Each vector of the configured embedding version has its dimension, is finite and is not zero.",
+        "Each vector has the dimension of its embedding version, is finite and is not zero.",
         """
         SELECT vector.id::text FROM ingestion_chunkvector AS vector
-        WHERE vector.embedding_version = %(embedding_version)s
-          AND (vector_dims(vector.vector) <> %(dimension)s
-               OR NOT (vector_norm(vector.vector) > 0 AND vector_norm(vector.vector) < 'Infinity'))
+        WHERE vector_dims(vector.vector) <> split_part(vector.embedding_version, '/', -1)::int
+           OR NOT (vector_norm(vector.vector) > 0 AND vector_norm(vector.vector) < 'Infinity')
         """,
     ),
     Rule(
@@ -133,6 +132,28 @@ PUBLISHED = [
         SELECT format('%%s[%%s]', chunk.version_id, chunk.position) FROM ingestion_chunk AS chunk
         LEFT JOIN ingestion_document AS document ON document.published_id = chunk.version_id
         WHERE chunk.is_searchable <> (document.id IS NOT NULL)
+        """,
+    ),
+    Rule(
+        4,
+        "searchable_vectors_are_those_of_published_chunks",
+        "Exactly the chunks of published versions have a searchable vector of the embedding version in use, under "
+        "their document, and each searchable vector is the chunk's own.",
+        """
+        SELECT format('%%s[%%s]', chunk.version_id, chunk.position) FROM ingestion_searchablevector AS held
+        JOIN ingestion_chunk AS chunk ON chunk.id = held.chunk_id
+        LEFT JOIN ingestion_document AS document ON document.published_id = chunk.version_id
+        LEFT JOIN ingestion_chunkvector AS known
+            ON known.chunk_id = held.chunk_id AND known.embedding_version = held.embedding_version
+        WHERE document.id IS DISTINCT FROM held.document_id OR known.id IS NULL
+           OR l2_normalize(known.vector)::halfvec <> held.vector
+        UNION
+        SELECT format('%%s[%%s]', chunk.version_id, chunk.position) FROM ingestion_chunk AS chunk
+        JOIN ingestion_document AS document ON document.published_id = chunk.version_id
+        WHERE NOT EXISTS (
+            SELECT FROM ingestion_searchablevector AS held
+            WHERE held.chunk_id = chunk.id AND held.embedding_version = %(embedding_version)s
+        )
         """,
     ),
 ]

@@ -24,7 +24,7 @@ from ingestion.worker import running
 
 MARKDOWN = "text/markdown"
 TEXT = b"# Returns\n\nGoods may be returned within 30 days.\n"
-KINDS = ["ingest_version"]
+KINDS = jobs.kinds_of("documents")
 
 
 def stand() -> None:

@@ -18,6 +18,7 @@ VECTOR = (
     "SELECT min(id) FROM ingestion_chunkvector WHERE chunk_id IN "
     f"(SELECT id FROM ingestion_chunk WHERE version_id = ({PUBLISHED}))"
 )
+FIRST = f"SELECT id FROM ingestion_chunk WHERE version_id = ({PUBLISHED}) AND position = 0"
 CALL = f"SELECT client_request_id FROM ingestion_providercall WHERE job_id = ({JOB}) AND lane = 'chat'"
 CHUNK = f"SELECT format('%s[0]', ({PUBLISHED}))"
 OUTCOME = "INSERT INTO ingestion_joboutcome (generation, attempt, outcome, job_id) VALUES"
@@ -132,6 +133,23 @@ BREAKS: list[tuple[str, str, str]] = [
     (
         "searchable_means_published",
         f"UPDATE ingestion_chunk SET is_searchable = true WHERE version_id = ({SUPERSEDED}) AND position = 0",
+        f"SELECT format('%s[0]', ({SUPERSEDED}))",
+    ),
+    (
+        "searchable_vectors_are_those_of_published_chunks",
+        f"DELETE FROM ingestion_searchablevector WHERE chunk_id = ({FIRST})",
+        CHUNK,
+    ),
+    (
+        "searchable_vectors_are_those_of_published_chunks",
+        f"UPDATE ingestion_searchablevector SET vector = array_fill(1, ARRAY[384])::halfvec WHERE chunk_id = ({FIRST})",
+        CHUNK,
+    ),
+    (
+        "searchable_vectors_are_those_of_published_chunks",
+        "INSERT INTO ingestion_searchablevector (chunk_id, document_id, embedding_version, vector) SELECT chunk.id, "
+        "document_id, embedding_version, vector FROM ingestion_searchablevector, ingestion_chunk AS chunk WHERE "
+        f"chunk_id = ({FIRST}) AND chunk.version_id = ({SUPERSEDED}) AND chunk.position = 0",
         f"SELECT format('%s[0]', ({SUPERSEDED}))",
     ),
     (

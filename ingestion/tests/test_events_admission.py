@@ -192,10 +192,10 @@ def test_sending_needs_the_right_to_produce_and_a_token() -> None:
     assert not IntakeCount.objects.exists(), "who may not send has offered nothing"
 
 
-def test_an_admission_takes_two_statements_beside_the_lookup_of_the_token() -> None:
+def test_an_admission_takes_two_statements_the_lookup_of_the_token_included() -> None:
     producer = Producer()
     producer.send(1)
     with CaptureQueriesContext(connection) as accepted:
         producer.send(2)
-    # The caller, the look and the admission. The pace is measured once a second, not once an event.
-    assert len(accepted) == 3, [query["sql"][:60] for query in accepted]
+    # The look, with the caller, and the admission. The pace is measured once a second, not once an event.
+    assert len(accepted) == 2, [query["sql"][:60] for query in accepted]

@@ -177,6 +177,19 @@ def test_the_same_text_again_costs_no_call(omar: Uploader, simulator: Simulator)
     assert omar.get("/v1/documents/returns/versions/2")["cost_usd"] == "0.000000"
 
 
+def test_without_reuse_every_version_is_embedded_whole(
+    omar: Uploader, simulator: Simulator, settings: Settings
+) -> None:
+    settings.VECTOR_REUSE = "off"
+    omar.accepted(content=policy())
+    work()
+    whole = inputs(simulator)
+    omar.accepted(content=policy())
+    work()
+    assert inputs(simulator) == 2 * whole
+    assert_complete(2)
+
+
 def test_chunks_of_the_same_words_are_embedded_once(omar: Uploader, simulator: Simulator, settings: Settings) -> None:
     omar.accepted("plain", b"One sentence of a policy, said again and again. " * 400, media_type="text/plain")
     work()

@@ -280,5 +280,6 @@ def test_whatever_the_text_it_can_be_encoded_and_holds_no_nul(text: str) -> None
 def test_each_kind_names_its_queue_and_where_it_ends_when_rejected() -> None:
     assert {kind.name: (kind.queue, kind.rejected_state) for kind in jobs.KINDS.values()} == {
         "ingest_version": ("documents", "failed"),
+        "reembed_version": ("documents", "failed"),
         "apply_event": ("events", "dead_letter"),
     }

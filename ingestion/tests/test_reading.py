@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from ingestion.pipeline.media_types import DOCX
 from ingestion.pipeline.reading import (
     EmptyDocument,
     ReadingError,
@@ -166,6 +167,12 @@ def test_front_matter_alone_is_an_empty_markdown_document_but_plain_text() -> No
         ("application/octet-stream", "Returns.MD", ("text/markdown", None)),
         (None, "C:\\policies\\returns.markdown", ("text/markdown", None)),
         ("", "../../a.txt", ("text/plain", None)),
+        ("application/xhtml+xml; charset=utf-8", None, ("text/html", "utf-8")),
+        (None, "Returns.HTM", ("text/html", None)),
+        ("application/x-pdf", "a.md", ("application/pdf", None)),
+        ("application/octet-stream", "a.PDF", ("application/pdf", None)),
+        (None, "a.docx", (DOCX, None)),
+        (DOCX, None, (DOCX, None)),
     ],
 )
 def test_the_type_comes_from_the_header_and_else_from_the_file_name(
@@ -177,9 +184,9 @@ def test_the_type_comes_from_the_header_and_else_from_the_file_name(
 @pytest.mark.parametrize(
     "header,name",
     [
-        ("text/html", "a.md"),
-        ("application/pdf", "a.txt"),
-        (None, "a.docx"),
+        ("image/png", "a.md"),
+        ("application/msword", "a.docx"),
+        (None, "a.xlsx"),
         (None, None),
         ("application/octet-stream", "md"),
     ],

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from ingestion.worker.listening import Listener
+from ingestion.worker.listening import Listener, Noted
 
 pytestmark = pytest.mark.django_db
 
@@ -18,6 +18,6 @@ def test_every_session_ends_a_statement_that_hangs_and_a_transaction_that_idles(
         for limit in LIMITS:
             cursor.execute(f"SHOW {limit}")
             assert cursor.fetchone()[0] not in ("0", "")
-    with psycopg.connect(**Listener(threading.Event())._parameters, autocommit=True) as listening:
+    with psycopg.connect(**Listener(threading.Event(), Noted())._parameters, autocommit=True) as listening:
         for limit in LIMITS:
             assert listening.execute(f"SHOW {limit}").fetchone() not in (("0",), None)

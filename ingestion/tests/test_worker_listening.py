@@ -9,7 +9,7 @@ from django.db import connection
 from ingestion.queue import wakeup
 from ingestion.tests.processes.watching import DEADLINE_SECONDS, eventually
 from ingestion.worker import listening
-from ingestion.worker.listening import Listener
+from ingestion.worker.listening import Listener, Noted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,7 +20,7 @@ def wake(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     monkeypatch.setattr(listening, "RECONNECT_SECONDS", 0.01)
     monkeypatch.setattr(listening, "CHECK_SECONDS", 0.05)
     found = threading.Event()
-    listener = Listener(found)
+    listener = Listener(found, Noted())
     listener.start()
     yield found
     listener.stop()

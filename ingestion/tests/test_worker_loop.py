@@ -30,7 +30,7 @@ def test_a_worker_whose_slots_are_all_taken_still_rescues_what_others_lost() -> 
 
 
 def test_no_job_of_any_queue_is_a_rescue() -> None:
-    assert set(jobs.KINDS) == {"ingest_version", "apply_event"}
+    assert set(jobs.KINDS) == {"ingest_version", "reembed_version", "apply_event"}
 
 
 def row_versions() -> list[str]:

@@ -5,7 +5,6 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseBase
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,10 +16,18 @@ from ingestion.naming import is_slug
 from ingestion.problems import Problem
 from ingestion.views import shapes
 from ingestion.views.paging import PAGE_SIZE, page, read_cursor
+from ingestion.views.schema import Example, described, path, query
+from ingestion.views.schema import documents as answers
+from ingestion.views.schema.pieces import CURSOR, INCLUDE, NUMBER, SLUG
 
 QUERY_MAX = 200
 # Numbers beyond the column's range name no version.
 NUMBER_MAX = 2**31 - 1
+
+SLUG_PATH = path("slug", SLUG, "the document")
+NUMBER_PATH = path("number", NUMBER, "of the version")
+CURSOR_QUERY = query("cursor", CURSOR, "the page after this position")
+INCLUDE_QUERY = query("include", INCLUDE, "adds each version's `chunks`")
 
 
 def _document(slug: str) -> Document:
@@ -53,7 +60,14 @@ def _version(slug: str, number: int) -> DocumentVersion:
 
 
 class DocumentList(APIView):
-    @extend_schema(operation_id="list_documents", responses={200: dict})
+    @described(
+        "list_documents",
+        {200: answers.DocumentPage},
+        parameters=[
+            CURSOR_QUERY,
+            query("q", {"type": "string", "maxLength": QUERY_MAX, "pattern": "^[^\\u0000]*$"}, "in title or slug"),
+        ],
+    )
     def get(self, request: Request) -> Response:
         documents = Document.objects.filter(deleted_at=None).select_related("published__job__summary")
         query = request.query_params.get("q", "").strip()
@@ -73,12 +87,18 @@ class DocumentList(APIView):
 class DocumentDetail(APIView):
     required_rights = {"DELETE": "operate"}
 
-    @extend_schema(operation_id="read_document", responses={200: dict})
+    @described(
+        "read_document",
+        {200: answers.DocumentSerializer},
+        "not_found",
+        parameters=[SLUG_PATH],
+        examples=[Example("A newer version waits", answers.DOCUMENT, 200)],
+    )
     def get(self, request: Request, slug: str) -> Response:
         document = _document(slug)
         return Response(shapes.document(document, _pending(document)))
 
-    @extend_schema(operation_id="delete_document", responses={204: None})
+    @described("delete_document", {204: None}, "forbidden", "not_found", parameters=[SLUG_PATH])
     def delete(self, request: Request, slug: str) -> Response:
         if not (is_slug(slug) and deleting.delete_document(slug)):
             raise Problem("not_found", f"There is no document '{slug[:100]}'.")
@@ -87,6 +107,7 @@ class DocumentDetail(APIView):
 
 def list_versions(request: Request, slug: str) -> Response:
     """The versions of a document, newest first."""
+    wants_chunks(request)
     versions = _versions(slug)
     if (before := read_cursor(request, int)) is not None:
         versions = versions.filter(number__lt=before)
@@ -97,14 +118,28 @@ def list_versions(request: Request, slug: str) -> Response:
 def _with_chunks(request: Request, found: DocumentVersion, slug: str) -> dict[str, Any]:
     """The version, with its chunks where `?include=chunks` asks for them."""
     answer = shapes.version(found, slug)
-    if request.query_params.get("include") == "chunks":
+    if wants_chunks(request):
         answer["chunks"] = _chunks(found)
     return answer
 
 
+def wants_chunks(request: Request) -> bool:
+    """Whether `?include=chunks` is there. Raises Problem 400 for another value."""
+    include = request.query_params.get("include")
+    if include not in (None, "chunks"):
+        raise Problem("invalid_request", "'include' can only be 'chunks'.")
+    return include is not None
+
+
 class VersionDetail(APIView):
-    @extend_schema(operation_id="read_version", responses={200: dict})
+    @described(
+        "read_version",
+        {200: answers.VersionSerializer},
+        "not_found",
+        parameters=[SLUG_PATH, NUMBER_PATH, INCLUDE_QUERY],
+    )
     def get(self, request: Request, slug: str, number: int) -> Response:
+        wants_chunks(request)
         return Response(_with_chunks(request, _version(slug, number), slug))
 
 
@@ -114,7 +149,7 @@ def _chunks(version: DocumentVersion) -> list[dict[str, Any]]:
 
 
 class VersionText(APIView):
-    @extend_schema(operation_id="read_text", responses={(200, "text/plain"): str})
+    @described("read_text", {(200, "text/plain"): str}, "not_found", "conflict", parameters=[SLUG_PATH, NUMBER_PATH])
     def get(self, request: Request, slug: str, number: int) -> HttpResponse:
         found = _version(slug, number)
         if found.text is None:
@@ -123,7 +158,7 @@ class VersionText(APIView):
 
 
 class VersionFile(APIView):
-    @extend_schema(operation_id="download_file", responses={(200, "application/octet-stream"): bytes})
+    @described("download_file", answers.FILES, "not_found", parameters=[SLUG_PATH, NUMBER_PATH])
     def get(self, request: Request, slug: str, number: int) -> HttpResponseBase:
         found = _version(slug, number)
         try:
@@ -135,7 +170,7 @@ class VersionFile(APIView):
 
 
 class News(APIView):
-    @extend_schema(operation_id="list_news", responses={200: dict})
+    @described("list_news", {200: answers.NewsPage}, parameters=[CURSOR_QUERY])
     def get(self, request: Request) -> Response:
         versions = DocumentVersion.objects.filter(published_of__isnull=False, published_of__deleted_at=None)
         versions = versions.select_related("job__summary", "document").order_by("-published_at", "-id")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import HttpRequest
 from rest_framework.request import Request
 
 from ingestion import requests
@@ -18,7 +19,7 @@ BATCH_MAX_BYTES = 2_097_152
 BATCH_MAX = 500
 
 
-def read_event(request: Request) -> Envelope:
+def read_event(request: Request | HttpRequest) -> Envelope:
     """The event of a POST /v1/events. Raises Problem 400, 413, 415 or 422."""
     media_type = _media_type(request)
     if media_type == cloudevents.STRUCTURED:
@@ -57,7 +58,7 @@ def _read_one(event: Any, is_cloud: bool) -> Envelope | Problem:
         return problem
 
 
-def _media_type(request: Request) -> str:
+def _media_type(request: Request | HttpRequest) -> str:
     """The body's type in lower case without parameters; a charset other than UTF-8 is refused."""
     media_type, _, parameters = request.headers.get("Content-Type", "").partition(";")
     for parameter in parameters.lower().split(";"):
@@ -67,7 +68,7 @@ def _media_type(request: Request) -> str:
     return media_type.strip().lower()
 
 
-def _json(request: Request) -> Any:
+def _json(request: Request | HttpRequest) -> Any:
     try:
         return parse_json(requests.read_body(request, EVENT_MAX_BYTES))
     except ValueError as error:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,6 +18,19 @@ from ingestion.parsers import RawParser
 from ingestion.problems import Problem
 from ingestion.views import shapes
 from ingestion.views.event_bodies import read_batch, read_event
+from ingestion.views.schema import Example, described, path, query
+from ingestion.views.schema import events as answers
+from ingestion.views.schema.pieces import LOCATION, REPLAYED
+
+# What admission can refuse an event with; in a batch each event has its own.
+REFUSED = (
+    "forbidden",
+    "event_conflict",
+    "too_large",
+    "unsupported_type",
+    "invalid_event",
+    "rate_limited",
+)
 
 
 @contextmanager
@@ -43,36 +55,52 @@ def _job(found: Accepted) -> dict[str, Any]:
     return {"id": str(found.job_id), "state": found.job_state, "url": f"/v1/jobs/{found.job_id}"}
 
 
+def accepted(caller: Caller, verdict: Accepted) -> tuple[dict[str, Any], dict[str, str]]:
+    """The body and the headers of the 202; a replay is counted."""
+    headers = {"Location": f"/v1/jobs/{verdict.job_id}"}
+    estimate = verdict.estimate
+    if estimate is None:
+        ledger.count(caller.pk, ["replayed"])
+        headers["Idempotent-Replayed"] = "true"
+        estimate = standing.foresee_live(Job.objects.get(pk=verdict.job_id))
+    answer = {"event": _event(verdict.event, verdict.state), "job": _job(verdict), "estimate": estimate.answer()}
+    return answer, headers
+
+
 class EventList(APIView):
     """POST one event; GET one by its identity, for names that hold a slash."""
 
     required_rights = {"POST": "produce"}
     parser_classes = [RawParser]
 
-    @extend_schema(operation_id="send_event", request=dict, responses={202: dict})
+    @described(
+        "send_event",
+        {202: answers.SentEventSerializer},
+        *(*REFUSED, "queue_full", "draining"),
+        request=answers.EVENT_BODIES,
+        parameters=[LOCATION, REPLAYED],
+        examples=[
+            Example("A rated answer", answers.EVENT_EXAMPLE),
+            Example("A CloudEvent", answers.CLOUD_EVENT_EXAMPLE, media_type="application/cloudevents+json"),
+            Example("Accepted", answers.SENT_EXAMPLE, 202),
+        ],
+    )
     def post(self, request: Request) -> Response:
         caller = _caller(request)
         with _counted(caller):
             verdict = admit_events(caller, [read_event(request)], requests.identity(request))[0]
             if isinstance(verdict, Problem):
                 raise verdict
-        headers = {"Location": f"/v1/jobs/{verdict.job_id}"}
-        estimate = verdict.estimate
-        if estimate is None:
-            ledger.count(caller.pk, ["replayed"])
-            headers["Idempotent-Replayed"] = "true"
-            estimate = standing.foresee_live(Job.objects.get(pk=verdict.job_id))
-        answer = {
-            "event": _event(verdict.event, verdict.state),
-            "job": _job(verdict),
-            "estimate": estimate.answer(),
-        }
+        answer, headers = accepted(caller, verdict)
         return Response(answer, status=202, headers=headers)
 
-    @extend_schema(
-        operation_id="find_event",
-        parameters=[OpenApiParameter("producer", str, required=True), OpenApiParameter("event_id", str, required=True)],
-        responses={200: dict},
+    @described(
+        "find_event",
+        {200: answers.StoredEventSerializer},
+        "not_found",
+        parameters=[
+            query(name, answers.ASKED_NAME, "of the event", required=True) for name in ("producer", "event_id")
+        ],
     )
     def get(self, request: Request) -> Response:
         producer, event_id = (request.query_params.get(name) for name in ("producer", "event_id"))
@@ -82,7 +110,14 @@ class EventList(APIView):
 
 
 class EventDetail(APIView):
-    @extend_schema(operation_id="read_event", responses={200: dict})
+    @described(
+        "read_event",
+        {200: answers.StoredEventSerializer},
+        "not_found",
+        parameters=[
+            path(name, answers.PATH_NAME, "of the event, without a slash") for name in ("producer", "event_id")
+        ],
+    )
     def get(self, request: Request, producer: str, event_id: str) -> Response:
         return Response(_stored(_find(_caller(request), producer, event_id)))
 
@@ -118,7 +153,13 @@ class EventBatch(APIView):
     required_rights = {"POST": "produce"}
     parser_classes = [RawParser]
 
-    @extend_schema(operation_id="send_events", request=dict, responses={200: dict})
+    @described(
+        "send_events",
+        {200: answers.BatchSerializer},
+        *("forbidden", "too_large", "unsupported_type"),
+        request=answers.BATCH_BODIES,
+        examples=[Example("Two events", answers.BATCH_EXAMPLE)],
+    )
     def post(self, request: Request) -> Response:
         caller = _caller(request)
         with _counted(caller):
@@ -157,7 +198,7 @@ def _outcome(index: int, read: Envelope | Problem, verdict: Verdict) -> dict[str
 
 
 class EventLedger(APIView):
-    @extend_schema(operation_id="read_ledger", responses={200: dict})
+    @described("read_ledger", {200: answers.LedgerSerializer})
     def get(self, request: Request) -> Response:
         caller = _caller(request)
         return Response(ledger.read(None if caller.can("operate") else caller.pk))

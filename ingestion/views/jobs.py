@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,11 +14,16 @@ from ingestion.queue import controlling
 from ingestion.queue.controlling import QueueFull
 from ingestion.reviving import NotRevivable
 from ingestion.views import shapes
+from ingestion.views.schema import described, path
+from ingestion.views.schema.pieces import LOCATION, JobSerializer
+from ingestion.views.schema.pieces import UUID as UUID_SCHEMA
+
+JOB_PATH = path("job_id", UUID_SCHEMA, "as the 202 and its Location say")
 
 
 def _job(request: Request, job_id: UUID) -> Job:
     caller = caller_of(request)
-    jobs = Job.objects.select_related("version__document", "event")
+    jobs = Job.objects.select_related("version__document", "reembedding__version__document", "event")
     found = jobs.filter(id=job_id).first()
     if found is None or not (caller.can("operate") or found.caller_id == caller.pk):
         raise Problem("not_found", "There is no such job, or it is another caller's.")
@@ -27,13 +31,13 @@ def _job(request: Request, job_id: UUID) -> Job:
 
 
 class JobDetail(APIView):
-    @extend_schema(operation_id="read_job", responses={200: dict})
+    @described("read_job", {200: JobSerializer}, "not_found", parameters=[JOB_PATH])
     def get(self, request: Request, job_id: UUID) -> Response:
         return Response(shapes.job(_job(request, job_id)))
 
 
 class JobCancel(APIView):
-    @extend_schema(operation_id="cancel_job", request=None, responses={200: dict})
+    @described("cancel_job", {200: JobSerializer}, "forbidden", "not_found", "conflict", parameters=[JOB_PATH])
     def post(self, request: Request, job_id: UUID) -> Response:
         found = _job(request, job_id)
         if not controlling.cancel([found.id]):
@@ -45,7 +49,12 @@ class JobCancel(APIView):
 class JobRetry(APIView):
     required_rights = {"POST": "operate"}
 
-    @extend_schema(operation_id="retry_job", request=None, responses={202: dict})
+    @described(
+        "retry_job",
+        {202: JobSerializer},
+        *("forbidden", "not_found", "conflict", "queue_full", "draining"),
+        parameters=[JOB_PATH, LOCATION],
+    )
     def post(self, request: Request, job_id: UUID) -> Response:
         found = _job(request, job_id)
         revive(found)

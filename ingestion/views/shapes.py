@@ -90,6 +90,9 @@ def subject(found: Job) -> dict[str, Any] | None:
     """What the job works on."""
     if hasattr(found, "version"):
         return {"document": found.version.document.slug, "version": found.version.number}
+    if hasattr(found, "reembedding"):
+        version = found.reembedding.version
+        return {"document": version.document.slug, "version": version.number}
     if hasattr(found, "event"):
         return {"producer": found.event.producer, "event_id": found.event.event_id}
     return None

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,17 +15,15 @@ from ingestion.admission import Upload
 from ingestion.authentication import caller_of
 from ingestion.naming import is_slug
 from ingestion.parsers import RawParser
-from ingestion.pipeline.reading import (
-    EmptyDocument,
-    ReadingError,
-    UnsupportedType,
-    find_title,
-    media_type_of,
-    read_text,
-)
+from ingestion.pipeline.door import look_at
+from ingestion.pipeline.media_types import media_type_of
+from ingestion.pipeline.reading_errors import EmptyDocument, ReadingError, UnsupportedType
 from ingestion.problems import Problem
 from ingestion.queue.storable import storable
-from ingestion.views.documents import list_versions
+from ingestion.views.documents import CURSOR_QUERY, INCLUDE_QUERY, SLUG_PATH, list_versions
+from ingestion.views.schema import Example, described, header
+from ingestion.views.schema import documents as answers
+from ingestion.views.schema.pieces import IDEMPOTENCY_KEY, IF_MATCH, LOCATION, REPLAYED
 
 # What multipart adds to the file: boundaries, headers, the title.
 MULTIPART_OVERHEAD_BYTES = 65_536
@@ -49,11 +46,29 @@ class VersionList(APIView):
     required_rights = {"POST": "upload"}
     parser_classes = [RawParser]
 
-    @extend_schema(operation_id="list_versions", responses={200: dict})
+    @described(
+        "list_versions", {200: answers.VersionPage}, "not_found", parameters=[SLUG_PATH, CURSOR_QUERY, INCLUDE_QUERY]
+    )
     def get(self, request: Request, slug: str) -> Response:
         return list_versions(request, slug)
 
-    @extend_schema(operation_id="upload_version", request=bytes, responses={202: dict})
+    @described(
+        "upload_version",
+        {202: answers.UploadedSerializer},
+        *("forbidden", "invalid_idempotency_key", "precondition_failed", "too_large", "unsupported_type"),
+        *("idempotency_key_reused", "empty_document", "undecodable_text", "rate_limited", "queue_full", "draining"),
+        request=answers.UPLOAD_BODIES,
+        parameters=[
+            SLUG_PATH,
+            header("Idempotency-Key", IDEMPOTENCY_KEY, "names this request for 24 hours"),
+            header("If-Match", IF_MATCH, "the latest version number that the caller knows, in quotes"),
+            *(LOCATION, REPLAYED),
+        ],
+        examples=[
+            Example("Markdown", answers.UPLOAD_TEXT, media_type="text/markdown"),
+            Example("Accepted", answers.UPLOADED, 202),
+        ],
+    )
     def post(self, request: Request, slug: str) -> Response:
         if not is_slug(slug):
             raise Problem("invalid_request", "A slug has 1 to 100 lower-case letters (a to z), digits and hyphens.")
@@ -126,14 +141,14 @@ def _upload(request: Request, slug: str, key: str | None, if_match: int | None, 
     media_type, charset = _media_type(body.content_type, body.file_name)
     title = _title(body.title)
     try:
-        text = read_text(body.content, media_type=media_type, charset=charset)
+        found = look_at(body.content, media_type=media_type, charset=charset)
     except ReadingError as error:
         code = "empty_document" if isinstance(error, EmptyDocument) else "undecodable_text"
         raise Problem(code, error.detail) from None
     name = storable(body.file_name, FILE_NAME_MAX)
     digest = hashlib.sha256(body.content).hexdigest()
     return Upload(
-        slug=slug, title=title, content=body.content, text=text, found_title=find_title(text),
+        slug=slug, title=title, content=body.content, characters=found.characters, found_title=found.title,
         media_type=media_type, charset=charset, file_name=name, if_match=if_match, key=key,
         fingerprint=idempotency.fingerprint(
             "POST", request.path, media_type, charset, digest, title, name, None if if_match is None else str(if_match)

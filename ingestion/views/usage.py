@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import Sum
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,6 +10,9 @@ from rest_framework.views import APIView
 from ingestion.events.effects import COLUMNS
 from ingestion.models import Document, UsageDay
 from ingestion.problems import Problem
+from ingestion.views.schema import described, path
+from ingestion.views.schema.documents import DocumentUsageSerializer
+from ingestion.views.schema.pieces import SLUG
 
 
 def usage_of(document: Document) -> dict[str, Any]:
@@ -24,7 +26,9 @@ def usage_of(document: Document) -> dict[str, Any]:
 
 
 class DocumentUsage(APIView):
-    @extend_schema(operation_id="read_usage", responses={200: dict})
+    @described(
+        "read_usage", {200: DocumentUsageSerializer}, "not_found", parameters=[path("slug", SLUG, "the document")]
+    )
     def get(self, request: Request, slug: str) -> Response:
         document = Document.objects.filter(slug=slug, deleted_at=None).first() if "\x00" not in slug else None
         if document is None:

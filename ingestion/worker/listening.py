@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from dataclasses import dataclass
 
 import psycopg
 from django.db import connection
@@ -14,11 +15,18 @@ RECONNECT_SECONDS = 2.0
 CHECK_SECONDS = 5.0
 
 
+@dataclass
+class Noted:
+    """The queue that the latest notification named."""
+
+    queue: str = ""
+
+
 class Listener:
     """One thread with one connection of its own; after a lost connection it comes back and wakes at once."""
 
-    def __init__(self, wake: threading.Event) -> None:
-        self._wake = wake
+    def __init__(self, wake: threading.Event, noted: Noted) -> None:
+        self._wake, self._noted = wake, noted
         self._ended = threading.Event()
         self._parameters = connection.get_connection_params()
         for name in ("pool", "context", "cursor_factory", "prepare_threshold"):
@@ -45,5 +53,6 @@ class Listener:
             # What was announced while nobody listened is found by one poll at once.
             self._wake.set()
             while not self._ended.is_set():
-                for _ in own.notifies(timeout=CHECK_SECONDS, stop_after=1):
+                for note in own.notifies(timeout=CHECK_SECONDS, stop_after=1):
+                    self._noted.queue = note.payload
                     self._wake.set()

@@ -4,6 +4,7 @@ It runs no job itself. Each free slot is a thread that runs one claim, or a part
 """
 
 import logging
+import math
 import os
 import random
 import socket
@@ -20,8 +21,8 @@ from ingestion.queue import sweeping
 from ingestion.queue.claims import Claim, claim, claim_partitions
 from ingestion.worker import lanes
 from ingestion.worker.leases import FAILURES, Leases
-from ingestion.worker.listening import Listener
-from ingestion.worker.running import give_back, run_in_order
+from ingestion.worker.listening import Listener, Noted
+from ingestion.worker.running import TOGETHER_MAX, give_back, run_in_order
 from ingestion.worker.signals import Stopping
 
 log = logging.getLogger("ingestion.worker")
@@ -29,13 +30,30 @@ log = logging.getLogger("ingestion.worker")
 # Behind the notifications: how long new work can go unseen when one is missed.
 POLL_SECONDS = 1.0
 PAUSE_AFTER_FAILURE_SECONDS = 1.0
-# Events of one partition that one thread applies in a row.
+# Events that are claimed for a free thread, and the fewest partitions that one claim looks at: short runs of many
+# partitions are settled together.
 RUN_LENGTH_MAX = 50
+PARTITIONS_MAX = 64
 
 
 def worker_name() -> str:
     """Unique while the process lives; tells host and process to a person."""
     return f"{socket.gethostname()[:32]}-{os.getpid()}-{random.getrandbits(24):06x}"
+
+
+def bundles(runs: list[list[Claim]], most: int) -> list[list[Claim]]:
+    """The runs in at most `most` lists (one more a further kind), short ones joined: what one thread settles together.
+
+    A run is never divided, so that the order of its partition holds.
+    """
+    found: list[list[Claim]] = []
+    enough = max(TOGETHER_MAX, math.ceil(sum(map(len, runs)) / max(1, most)))
+    for run in sorted(runs, key=lambda run: run[0].kind):
+        if found and found[-1][0].kind == run[0].kind and len(found[-1]) < enough:
+            found[-1] += run
+        else:
+            found.append(list(run))
+    return found
 
 
 class Loop:
@@ -53,9 +71,11 @@ class Loop:
         self._lock = threading.Lock()
         self._swept_at = float("-inf")
         self._next_at = 0.0
+        # The queue of the latest notification: what has just come is looked for first.
+        self._noted = Noted()
 
     def run(self) -> int:
-        listener = Listener(self.wake)
+        listener = Listener(self.wake, self._noted)
         self.leases.beat()
         self.leases.start()
         listener.start()
@@ -74,7 +94,7 @@ class Loop:
             self.leases.stop()
 
     def _free(self) -> int:
-        return self.concurrency - self._busy
+        return max(0, self.concurrency - self._busy)
 
     def _tick(self) -> int:
         """One sweep if it is due, then one claim for each queue; a database that is away is met with a pause."""
@@ -82,7 +102,9 @@ class Loop:
         try:
             with connections.brief():
                 self._sweep()
-                return sum(self._claim(queue) for queue in self.queues) if self._free() else 0
+                first = self._noted.queue
+                queues = sorted(self.queues, key=lambda queue: queue != first)
+                return sum(self._claim(queue) for queue in queues if self._free())
         except FAILURES as error:
             log.warning("the database does not answer", extra={"error": type(error).__name__})
             self._next_at = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
@@ -131,9 +153,10 @@ class Loop:
         self._look_again_at(next_at)
         if budget < 1:
             return 0
-        runs = claim_partitions("events", kinds, limit=budget, partitions=self._free(), worker=self.name)
-        for run in runs.values():
-            self._start(run)
+        partitions = min(budget, max(self._free(), PARTITIONS_MAX))
+        runs = claim_partitions("events", kinds, limit=budget, partitions=partitions, worker=self.name)
+        for bundle in bundles(list(runs.values()), most=self._free()):
+            self._start(bundle)
         found = sum(len(run) for run in runs.values())
         lanes.return_completions(budget - found)
         return found
@@ -168,8 +191,8 @@ class Loop:
         left = self.leases.held()
         for one in left:
             one.lost.set()
-            if not self.leases.is_doubtful.is_set():
-                give_back(one)
+        if not self.leases.is_doubtful.is_set():
+            give_back(left)
         self._threads.shutdown(wait=False, cancel_futures=True)
         try:
             with connections.brief():

@@ -47,6 +47,12 @@ class PretendedApi:
     def jobs(self, *replies: Reply) -> None:
         self._route("**/v1/jobs/*", replies)
 
+    def numbers(self, *replies: Reply) -> None:
+        self._route("**/operations/numbers", replies)
+
+    def feedback(self, *replies: Reply) -> None:
+        self._route("**/feedback", replies)
+
     def _route(self, pattern: str, replies: tuple[Reply, ...]) -> None:
         waiting = deque(replies)
 

@@ -3,9 +3,10 @@
 from datetime import timedelta
 from decimal import Decimal
 
+from django.db.models import F
 from django.utils import timezone
 
-from ingestion.models import Caller, Document, DocumentVersion, Job, ProviderCall, Summary, UsageDay
+from ingestion.models import Caller, Chunk, Document, DocumentVersion, Job, ProviderCall, QueueState, Summary, UsageDay
 
 COST = Decimal("0.000412")
 
@@ -42,6 +43,21 @@ def _job(state: str) -> Job:
         cost_usd=COST,
     )  # fmt: skip
     return job
+
+
+def add_chunk(version: DocumentVersion, position: int, start: int, text: str) -> None:
+    """The version has this chunk, from code point `start` on."""
+    Chunk.objects.create(
+        job=version.job, version=version, position=position, start=start, end=start + len(text), text=text,
+        input_hash="0" * 64, tokens=len(text) // 4 + 1,
+    )  # fmt: skip
+
+
+def take_place(job: Job, *, queued_at: str) -> None:
+    """The job was accepted then, and counts in its queue's depth as admission would have it."""
+    Job.objects.filter(pk=job.pk).update(queued_at=queued_at, ready_at=queued_at)
+    depth = QueueState.objects.filter(queue=job.queue)
+    depth.update(jobs=F("jobs") + 1, units=F("units") + job.units, bytes=F("bytes") + job.bytes)
 
 
 def use(slug: str, days_ago: int, *, views: int, citations: int) -> None:

@@ -6,8 +6,11 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
+from assistant.tests.browser import shelves
 from assistant.tests.browser.conftest import PASSWORD, SignIn
 from assistant.tests.browser.pretended import PretendedApi, refusal, stream, whole
+from ingestion.models import EventRecord
+from ingestion.tests.making import stand
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +84,70 @@ def test_an_answer_that_comes_whole_is_shown_too(asking: Page, api: PretendedApi
     ask(asking)
     expect(asking.locator("#passage-1")).to_be_visible()
     expect(asking.get_by_role("status").first).to_have_text("Answered, with 1 passage.")
+
+
+def test_a_citation_is_shown_in_its_passage_with_its_words_marked_and_its_age(asking: Page, api: PretendedApi) -> None:
+    version = shelves.add_version("returns")
+    text = "## 🌾 Periods\n\nAll goods: thirty days. Phones: fourteen. <b>No</b> exceptions.\n"
+    shelves.add_chunk(version, 1, 100, text)
+    quote = "Phones: fourteen."
+    start = 100 + text.index(quote)
+    cited = citation(1, version=1, position=1, start=start, end=start + len(quote), quote=quote)
+    api.answers(whole(answer("Phones have 14 days [1].", cited)))
+    ask(asking)
+    passage = asking.locator("#passage-1")
+    expect(passage.locator("mark")).to_have_text(quote)
+    expect(passage.locator("blockquote")).to_have_text(text.strip())
+    expect(passage).to_contain_text("version 1, published")
+    assert passage.locator("blockquote b").count() == 0
+
+
+def test_a_passage_that_holds_the_quote_no_longer_shows_the_quote_alone(asking: Page, api: PretendedApi) -> None:
+    shelves.add_chunk(shelves.add_version("returns"), 1, 0, "Something else by now.")
+    api.answers(whole(answer("Thirty days [1].", citation(1, version=1, position=1))))
+    ask(asking)
+    expect(asking.locator("#passage-1")).to_contain_text("version 1, published")
+    expect(asking.locator("#passage-1 blockquote")).to_have_text("Passage number 1.")
+
+
+def rate(page: Page, word: str) -> None:
+    page.get_by_role("group", name="Was this helpful?").get_by_role("button", name=word).click()
+
+
+def test_a_rating_goes_in_as_an_event_and_once_only(asking: Page, api: PretendedApi) -> None:
+    stand()
+    api.answers(whole(answer("Thirty days [1].", citation(1))))
+    ask(asking)
+    rate(asking, "Yes")
+    expect(asking.locator("#feedback-said")).to_have_text("Thank you; it is counted.")
+    ask(asking)
+    expect(asking.locator("#feedback-said")).to_have_text("")
+    rate(asking, "Yes")
+    expect(asking.locator("#feedback-said")).to_have_text("You said so before; thank you.")
+    ask(asking)
+    expect(asking.locator("#feedback-said")).to_have_text("")
+    rate(asking, "No")
+    expect(asking.locator("#feedback-said")).to_have_text("You rated this answer before; the first rating is kept.")
+    assert [event.payload["rating"] for event in EventRecord.objects.all()] == [5]
+
+
+def test_a_rating_that_finds_the_queue_full_is_sent_again_by_itself(asking: Page, api: PretendedApi) -> None:
+    api.answers(whole(answer("Thirty days [1].", citation(1))))
+    api.feedback(refusal(503, "queue_full", "The queue is full.", retry_after=1), whole({"known": False}, 202))
+    ask(asking)
+    rate(asking, "No")
+    expect(asking.locator("#feedback-said")).to_contain_text("The queue is full. It is sent again in 1 s.")
+    expect(asking.locator("#feedback-said")).to_have_text("Thank you; it is counted.")
+    sent: list[Any] = [request.post_data_json for request in api.asked if request.url.endswith("/feedback")]
+    assert sent[0] == sent[1]
+    assert sent[0]["helpful"] is False
+
+
+def test_an_answer_without_a_passage_can_t_be_rated(asking: Page, api: PretendedApi) -> None:
+    api.answers(whole(answer("This is not found in the policies.")))
+    ask(asking)
+    expect(asking.locator("#answer")).to_contain_text("not found")
+    expect(asking.locator("#feedback")).to_be_hidden()
 
 
 def test_it_says_that_the_policies_do_not_answer(asking: Page, api: PretendedApi) -> None:

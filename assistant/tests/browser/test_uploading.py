@@ -1,12 +1,18 @@
 """The page Upload: from a chosen file to the end of its job, with refusals on the way."""
 
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from django.conf import LazySettings
+from django.contrib.sessions.models import Session
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
-from assistant.tests.browser.conftest import SignIn
+from assistant.tests.browser.conftest import PASSWORD, SignIn
 from assistant.tests.browser.pretended import PretendedApi, Reply, refusal, whole
+from ingestion.models import DocumentVersion
+from ingestion.tests.making import stand
 
 pytestmark = pytest.mark.browser
 
@@ -154,3 +160,93 @@ def test_a_slug_that_is_none_is_not_sent(uploading: Page, api: PretendedApi) -> 
     send(row)
     expect(row.get_by_label("Slug")).to_be_focused()
     assert api.asked == []
+
+
+def test_a_session_that_ends_before_a_file_is_sent_loses_nothing(
+    uploading: Page, settings: LazySettings, tmp_path: Path
+) -> None:
+    stand()
+    files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(tmp_path)}}
+    settings.STORAGES = {**settings.STORAGES, "default": files}
+    choose(uploading, "Returns.md")
+    choose(uploading, "Refunds.md", b"# Refunds\n\nAt once.\n")
+    Session.objects.all().delete()
+    uploading.get_by_role("button", name="Upload all").click()
+    rows = uploading.locator(".upload")
+    expect(rows.get_by_text("Your session has ended.")).to_have_count(2)
+    expect(uploading.locator("#tally")).to_have_text("2 waiting for you to sign in")
+    assert not DocumentVersion.objects.exists()
+    with uploading.expect_popup() as opened:
+        rows.first.get_by_role("link", name="Sign in in a new tab").click()
+    tab = opened.value
+    tab.get_by_label("User name").fill("kwame")
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("button", name="Sign out")).to_be_visible()
+    tab.close()
+    # Where the browser tells the page that it is looked at again; the button does the same.
+    uploading.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(rows.get_by_text("waits for its turn")).to_have_count(2)
+    assert sorted(DocumentVersion.objects.values_list("document__slug", "number")) == [("refunds", 1), ("returns", 1)]
+
+
+def test_a_session_that_ends_while_a_job_is_followed_is_followed_on_after_the_sign_in(
+    uploading: Page, api: PretendedApi
+) -> None:
+    api.uploads(accepted())
+    api.jobs(refusal(401, "unauthenticated", "Who is it?"), job("succeeded", 40, 40, finished_at=END))
+    row = choose(uploading)
+    send(row)
+    expect(row.get_by_role("status")).to_have_text("Your session has ended.")
+    expect(row).to_contain_text("The file is accepted and goes on without this page")
+    row.get_by_role("button", name="Look again").click()
+    expect(row.get_by_role("status")).to_have_text("Version 3 is published.")
+    assert len([request for request in api.asked if request.method == "POST"]) == 1
+
+
+def test_a_file_that_is_gone_since_it_was_chosen_is_no_fault_of_the_server(uploading: Page, tmp_path: Path) -> None:
+    file = tmp_path / "Returns.md"
+    file.write_text("# Returns")
+    uploading.get_by_label("Choose files").set_input_files(file)
+    file.unlink()
+    row = uploading.locator(".upload")
+    send(row)
+    expect(row.get_by_role("status")).to_contain_text("The file can’t be read")
+    expect(row.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_files_are_dropped_onto_the_page(uploading: Page) -> None:
+    uploading.evaluate(
+        """() => {
+            const carried = new DataTransfer();
+            for (const name of ["Returns.md", "Gift cards.md"]) carried.items.add(new File(["# X"], name));
+            const drop = document.getElementById("drop");
+            drop.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(uploading.locator(".upload h3")).to_have_text(["Returns.md", "Gift cards.md"])
+
+
+def until_there(page: Page, routes: list[Route], count: int) -> None:
+    """So many requests have come in all."""
+    deadline = time.monotonic() + 15
+    while len(routes) < count:
+        assert time.monotonic() < deadline, f"{len(routes)} of {count} requests came"
+        page.wait_for_timeout(10)
+
+
+def test_many_files_are_sent_a_few_at_a_time(uploading: Page) -> None:
+    under_way: list[Route] = []
+    uploading.route("**/v1/documents/*/versions", lambda route: under_way.append(route))
+    uploading.route("**/v1/jobs/*", lambda route: route.fulfill(json={"state": "succeeded", "finished_at": END}))
+    files = [FilePayload(name=f"policy-{number}.md", mimeType="", buffer=b"# X") for number in range(7)]
+    uploading.get_by_label("Choose files").set_input_files(files)
+    uploading.get_by_role("button", name="Upload all").click()
+    expect(uploading.locator('.upload[data-state="sending"]')).to_have_count(4)
+    reply = accepted()
+    for sent in range(7):
+        until_there(uploading, under_way, sent + min(4, 7 - sent))
+        assert len(under_way) - sent <= 4
+        under_way[sent].fulfill(status=reply.status, headers=reply.headers, body=reply.body)
+    expect(uploading.locator('.upload[data-state="published"]')).to_have_count(7)
+    expect(uploading.locator("#tally")).to_have_text("7 published")

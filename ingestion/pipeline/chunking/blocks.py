@@ -7,15 +7,20 @@ tells nothing of the headings. Reference definitions are paragraphs here, and ne
 Nothing here knows sizes, tokens or chunks.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ingestion.pipeline.chunking import lines
 from ingestion.pipeline.chunking.open_blocks import OpenBlocks
 
+# What most of a policy is made of, where nothing stands open: lines that begin with a letter up to a blank one, and a
+# heading. Recognised at once, because a rule for each line would be most of the work.
+_PARAGRAPH = re.compile(r"(?:[a-zA-Z][^\n]*\n)+\n+")
+_HEADING = re.compile(r"(#{1,6}) [^\n\t]*(\n+|\Z)")
 
-@dataclass(frozen=True, slots=True)
-class Block:
+
+class Block(NamedTuple):
     """A top-level block with the blank lines after it; offsets are code points into the text.
 
     `kind` is heading, paragraph, list, table, quote, fence, code, html or rule; `cuts` are the starts of its items or
@@ -34,8 +39,17 @@ class Block:
 def markdown_blocks(text: str, start: int = 0) -> Iterator[Block]:
     """Yield the top-level blocks of `text` from `start` on; together they cover it, each up to the next one's start."""
     scanner = _Scanner(text, start)
-    for begin, end in _line_ends(text, start):
-        yield from scanner.feed(begin, end)
+    size = len(text)
+    while start < size:
+        if end := scanner.plain_end(start):
+            yield from scanner.begun(start)
+            start = end
+            continue
+        end = text.find("\n", start)
+        end = size if end < 0 else end
+        if not scanner.goes_on(start):
+            yield from scanner.feed(start, end)
+        start = end + 1
     yield from scanner.finish()
 
 
@@ -61,6 +75,10 @@ def _line_ends(text: str, start: int) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
+# The containers of a list whose items begin with one mark and one blank.
+_ONE_ITEM = [2]
+
+
 class _Scanner:
     """Turns the answers of `OpenBlocks` into blocks, and adds what needs two lines: tables and setext headings."""
 
@@ -73,6 +91,43 @@ class _Scanner:
         self._line = ""
         self._line_start = start
         self._in_table = False
+        self._plain = ("", 0)
+
+    def plain_end(self, start: int) -> int:
+        """The end of a paragraph or heading that begins here and of the blank lines behind it; 0 for all else."""
+        opened = self._open
+        if self._in_table or opened.leaf or opened.containers:
+            return 0
+        if found := _PARAGRAPH.match(self._text, start):
+            self._plain = ("paragraph", 0)
+        elif found := _HEADING.match(self._text, start):
+            self._plain = ("heading", found.end(1) - start)
+        return found.end() if found else 0
+
+    def begun(self, start: int) -> Iterator[Block]:
+        """What `plain_end` has found is the block in hand."""
+        kind, level = self._plain
+        end = self._text.find("\n", start)
+        yield from self._begin(Block(kind, start, start, level, len(self._text) if end < 0 else end))
+
+    def goes_on(self, start: int) -> bool:
+        """Whether the line is one more row or item of the block in hand, as far as its first characters tell."""
+        text = self._text
+        if self._in_table:
+            is_more = text[start] == "|"
+        else:
+            opened = self._open
+            is_more = (
+                opened.containers == _ONE_ITEM
+                and opened.leaf == "paragraph"
+                and self._hand.kind == "list"
+                and text[start] == self._marker
+                and text[start + 1 : start + 2] == " "
+                and text[start + 2 : start + 3].isalpha()
+            )
+        if is_more:
+            self._cuts.append(start)
+        return is_more
 
     def feed(self, start: int, end: int) -> Iterator[Block]:
         line = self._text[start:end]
@@ -92,7 +147,7 @@ class _Scanner:
             return
         kind = self._open.feed(line)
         if kind == "setext":
-            self._hand = replace(self._hand, kind="heading", level=self._open.level, title_end=start)
+            self._hand = self._hand._replace(kind="heading", level=self._open.level, title_end=start)
         elif kind == "list" and self._hand.kind == "list" and self._open.marker == self._marker:
             self._cuts.append(start)
         elif kind:
@@ -107,7 +162,7 @@ class _Scanner:
         self._in_table = True
         head = Block("table", self._line_start, end, header_end=min(end + 1, len(self._text)))
         if self._hand.start == self._line_start or not self._text[self._hand.start : self._line_start].strip():
-            self._hand = replace(head, start=self._hand.start)
+            self._hand = head._replace(start=self._hand.start)
         else:
             yield from self._begin(head)
 
@@ -120,7 +175,7 @@ class _Scanner:
             yield finished
         else:
             # Blank lines at the very start belong to the first block.
-            self._hand = replace(block, start=self._hand.start)
+            self._hand = block._replace(start=self._hand.start)
         self._cuts = []
         self._marker = self._open.marker
 
@@ -130,4 +185,4 @@ class _Scanner:
 
     def finish(self) -> Iterator[Block]:
         if self._hand.start < len(self._text):
-            yield replace(self._finished(len(self._text)), kind=self._hand.kind or "paragraph")
+            yield self._finished(len(self._text))._replace(kind=self._hand.kind or "paragraph")

@@ -7,18 +7,17 @@ embedded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from ingestion.pipeline.chunking.blocks import markdown_blocks, plain_blocks
 from ingestion.pipeline.chunking.boundaries import chunk_starts
 from ingestion.pipeline.chunking.front_matter import front_matter_end
-from ingestion.pipeline.chunking.limits import Limits
+from ingestion.pipeline.chunking.limits import Limits, limits_behind
 from ingestion.pipeline.chunking.pieces import Piece, pieces_of
-from ingestion.pipeline.chunking.prefixes import path_prefix, table_prefix
+from ingestion.pipeline.chunking.prefixes import path_prefix, prefix_tokens, table_prefix
 from ingestion.pipeline.chunking.sections import Section, sections_of
 from ingestion.pipeline.chunking.spans import ChunkSpan, embedded_text
-from ingestion.pipeline.tokens import count_tokens
+from ingestion.pipeline.tokens import count_tokens, most_tokens
 
 
 def chunk_text(text: str, *, media_type: str, max_characters: int = 1000, max_tokens: int = 480) -> list[ChunkSpan]:
@@ -37,7 +36,10 @@ def chunk_text(text: str, *, media_type: str, max_characters: int = 1000, max_to
     limits = Limits(max_characters, max_tokens)
     groups = _groups(text, sections_of(text, blocks), limits)
     spans = (span for group in groups for span in _group_spans(text, group, limits))
-    return [replace(span, position=position) for position, span in enumerate(spans)]
+    return [
+        ChunkSpan(position, span.start, span.end, span.heading_path, span.embedding_prefix)
+        for position, span in enumerate(spans)
+    ]
 
 
 def _groups(text: str, sections: Iterable[Section], limits: Limits) -> Iterator[list[Section]]:
@@ -69,8 +71,8 @@ def _leading_headings(run: Sequence[Section], limits: Limits) -> int:
 
 def _group_spans(text: str, group: list[Section], limits: Limits) -> Iterator[ChunkSpan]:
     paths = {section.path for section in group}
-    taken = max(count_tokens(path_prefix(path, limits.max_tokens)) for path in paths)
-    limits = replace(limits, prefix_tokens=taken)
+    taken = max(prefix_tokens(path, limits.max_tokens) for path in paths)
+    limits = limits_behind(limits, taken)
     pieces = pieces_of(text, group, limits)
     words = [text[piece.start : piece.end] for piece in pieces]
     weights = [piece.weight for piece in pieces]
@@ -85,7 +87,8 @@ def _fitted(text: str, pieces: Sequence[Piece], limits: Limits) -> Iterator[Chun
     prefix = path_prefix(pieces[0].path, limits.max_tokens)
     span = ChunkSpan(0, pieces[0].start, pieces[-1].end, pieces[0].path, prefix)
     if head is not None:
-        with_head = replace(span, embedding_prefix=prefix + table_prefix(text, head, limits.max_tokens))
+        prefix += table_prefix(text, head, limits.max_tokens)
+        with_head = ChunkSpan(0, span.start, span.end, span.heading_path, prefix)
         if _fits(text, with_head, limits):
             yield with_head
             return
@@ -98,4 +101,5 @@ def _fitted(text: str, pieces: Sequence[Piece], limits: Limits) -> Iterator[Chun
 
 
 def _fits(text: str, span: ChunkSpan, limits: Limits) -> bool:
-    return count_tokens(embedded_text(text, span)) <= limits.max_tokens
+    embedded = embedded_text(text, span)
+    return most_tokens(embedded) <= limits.max_tokens or count_tokens(embedded) <= limits.max_tokens

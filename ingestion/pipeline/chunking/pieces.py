@@ -5,7 +5,7 @@ first row, and blanks with the words before them. Chooses no boundaries.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ingestion.pipeline.chunking.blocks import Block
 from ingestion.pipeline.chunking.cutting import cut_block
@@ -13,8 +13,7 @@ from ingestion.pipeline.chunking.limits import Limits
 from ingestion.pipeline.chunking.sections import Section
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A slice that no chunk boundary cuts; `table_head` is (start, end) of the head that it does without."""
 
     start: int
@@ -75,9 +74,9 @@ def _without_blanks(text: str, pieces: Iterable[Piece], limits: Limits) -> Itera
         if held is None:
             held = piece
         elif text[piece.start : piece.end].isspace():
-            held, has_grown = replace(held, end=piece.end), True
+            held, has_grown = held._replace(end=piece.end), True
         elif text[held.start : held.start + 1].isspace() and text[held.start : held.end].isspace():
-            held, has_grown = replace(piece, start=held.start), True
+            held, has_grown = piece._replace(start=held.start), True
         else:
             yield _weighed(text, held, limits) if has_grown else held
             held, has_grown = piece, False
@@ -86,14 +85,14 @@ def _without_blanks(text: str, pieces: Iterable[Piece], limits: Limits) -> Itera
 
 
 def _weighed(text: str, piece: Piece, limits: Limits) -> Piece:
-    return replace(piece, weight=limits.weigh(text[piece.start : piece.end]))
+    return piece._replace(weight=limits.weigh(text[piece.start : piece.end]))
 
 
 def _glued(pieces: Iterable[Piece], limits: Limits) -> Iterator[Piece]:
     held: Piece | None = None
     for piece in pieces:
         if held is not None and held.holds_next and held.weight + piece.weight <= limits.max_characters:
-            held = replace(piece, start=held.start, weight=held.weight + piece.weight, table_head=None)
+            held = piece._replace(start=held.start, weight=held.weight + piece.weight, table_head=None)
             continue
         if held is not None:
             yield held

@@ -19,6 +19,12 @@ def path_prefix(path: tuple[str, ...], max_tokens: int) -> str:
     return line + "\n\n" if line else ""
 
 
+@lru_cache(maxsize=256)
+def prefix_tokens(path: tuple[str, ...], max_tokens: int) -> int:
+    """The tokens of a path's prefix."""
+    return count_tokens(path_prefix(path, max_tokens))
+
+
 def table_prefix(text: str, head: tuple[int, int], max_tokens: int) -> str:
     """The header row and the line of dashes of a table; nothing where they take over a quarter of the tokens."""
     rows = squeeze(text[head[0] : head[1]].strip("\n")) + "\n"

@@ -16,16 +16,19 @@ WITH line AS MATERIALIZED (
     ) AS job
     WINDOW line_of AS (PARTITION BY job.partition ORDER BY job.sequence)
 ), held AS MATERIALIZED (
-    SELECT job.id, job.partition, line.place
-    FROM ingestion_job AS job JOIN line ON line.id = job.id
-    WHERE line.is_free AND job.state = 'queued' AND (job.expires_at IS NULL OR job.expires_at > now())
+    -- By their ids as one array, so that no plan reads the table for them.
+    SELECT job.id, job.partition
+    FROM ingestion_job AS job
+    WHERE job.id = ANY(ARRAY(SELECT line.id FROM line WHERE line.is_free))
+      AND job.state = 'queued' AND (job.expires_at IS NULL OR job.expires_at > now())
     ORDER BY job.sequence
     LIMIT %(limit)s
-    FOR NO KEY UPDATE OF job SKIP LOCKED
+    FOR NO KEY UPDATE SKIP LOCKED
 ), picked AS (
     -- Where a place is missing, its row was skipped: what stands behind it waits for it.
     SELECT id FROM (
-        SELECT id, place, row_number() OVER (PARTITION BY partition ORDER BY place) AS nth FROM held
+        SELECT held.id, line.place, row_number() OVER (PARTITION BY held.partition ORDER BY line.place) AS nth
+        FROM held JOIN line ON line.id = held.id
     ) AS numbered
     WHERE place = nth
 )

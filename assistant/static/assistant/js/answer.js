@@ -43,8 +43,8 @@ function passage(citation, newer) {
       element("a", { class: "marker", href: `#cited-${marker}`, "aria-label": `Passage ${marker}, back to the answer` }, `${marker}`),
       element("h3", {}, element("a", { href: `/documents/${encodeURIComponent(slug)}/` }, title)),
     ),
-    element("p", { class: "facts" }, element("span", {}, `version ${version}`), element("span", {}, headings.join(" › "))),
-    element("blockquote", {}, quote),
+    element("p", { class: "facts" }, element("span", { "data-part": "version" }, `version ${version}`), element("span", {}, headings.join(" › "))),
+    element("blockquote", { tabindex: "0", "aria-label": `Passage ${marker} of ${title}` }, quote),
   );
   if (newer) made.append(element("p", { class: "note note-wait" }, `A newer version (${newer}) is being prepared.`));
   return made;

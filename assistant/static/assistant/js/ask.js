@@ -4,7 +4,9 @@ import { showAnswer, showPassages } from "./answer.js";
 import { call, Refusal } from "./api.js";
 import { say } from "./dom.js";
 import { eventsOf } from "./eventstream.js";
+import { hideFeedback, offerFeedback } from "./feedback.js";
 import { forget, kept } from "./keeping.js";
+import { completePassages } from "./passages.js";
 import { hideTrouble, showTrouble } from "./trouble.js";
 
 const at = (id) => document.getElementById(id);
@@ -31,7 +33,7 @@ async function ask(question) {
   const mine = (asking = new AbortController());
   begin(question);
   try {
-    showDone(await answerTo(question, mine.signal));
+    showDone(question, await answerTo(question, mine.signal));
     forget();
   } catch (error) {
     fail(error, question);
@@ -69,6 +71,7 @@ async function readStream(response) {
 
 function begin(question) {
   hideTrouble();
+  hideFeedback();
   setBusy(true);
   at("opening").hidden = true;
   at("sources").hidden = true;
@@ -88,13 +91,15 @@ function setBusy(busy) {
   at("answer").setAttribute("aria-busy", String(busy));
 }
 
-function showDone(answer) {
+function showDone(question, answer) {
   const { citations, newer_pending: newer } = answer;
   showAnswer(at("answer"), answer.answer, citations);
   showPassages(at("passages"), citations, newer);
   at("sources").hidden = citations.length === 0;
   at("reply").toggleAttribute("data-sources", citations.length > 0);
   if (citations.length === 0) return showAbsent();
+  completePassages(at("passages"), citations);
+  offerFeedback(question, answer);
   at("origin").textContent = answer.cached ? "Answered before from the same policies." : "";
   say(at("status"), `Answered, with ${citations.length} passage${citations.length === 1 ? "" : "s"}.`);
 }

@@ -14,11 +14,12 @@ const LONGEST_PAUSE = 60;
 const LOCKED = new Set(["sending", "waiting", "unknown", "following", "published", "ended"]);
 
 export class UploadRow {
-  /** `blank` is the row's empty element; `onRemove` is called when the person takes the file away. */
-  constructor(file, blank, mostBytes, onRemove) {
+  /** `blank` is the row's empty element; `onRemove` is called when it is taken away, `onChange` with each new state. */
+  constructor(file, blank, mostBytes, onRemove, onChange) {
     this.file = file;
     this.element = blank;
     this.mostBytes = mostBytes;
+    this.onChange = onChange;
     // One key for the file: however often it is sent, one version comes of it.
     this.key = newKey();
     this.job = null;
@@ -33,6 +34,7 @@ export class UploadRow {
       this.send();
     });
     this.part("stop").addEventListener("click", () => this.stop());
+    this.part("look").addEventListener("click", () => this.resume());
     this.part("remove").addEventListener("click", () => {
       this.element.remove();
       onRemove(this);
@@ -50,11 +52,15 @@ export class UploadRow {
 
   /** Leaving the page now would lose the file. */
   get isUnsafeToLeave() {
+    return this.isBusy || (this.state === "signed-out" && !this.job);
+  }
+
+  get isBusy() {
     return this.state === "sending" || this.state === "waiting";
   }
 
   get canBeSent() {
-    return ["ready", "refused", "unknown"].includes(this.state);
+    return !this.job && ["ready", "refused", "unknown", "signed-out"].includes(this.state);
   }
 
   /** Shows the row in a state; which buttons it has follows from that. */
@@ -64,17 +70,19 @@ export class UploadRow {
     say(this.part("message"), message);
     say(this.part("detail"), detail);
     for (const input of this.form.querySelectorAll("input")) input.readOnly = LOCKED.has(state);
-    this.part("send").hidden = !this.canBeSent || Boolean(this.job);
+    this.part("send").hidden = !this.canBeSent;
     this.part("send").textContent = state === "ready" ? "Upload" : "Try again";
+    this.part("look").hidden = !(state === "signed-out" && this.job);
     this.part("stop").hidden = state !== "waiting";
     this.part("countdown").hidden = state !== "waiting";
     this.part("fields").hidden = Boolean(this.job);
-    this.part("remove").hidden = this.isUnsafeToLeave || state === "following";
-    this.part("sign-in").hidden = true;
+    this.part("remove").hidden = this.isBusy || state === "following";
+    this.part("sign-in").hidden = state !== "signed-out";
+    this.onChange();
   }
 
   async send() {
-    if (this.job || this.isUnsafeToLeave || !this.form.reportValidity()) return;
+    if (this.job || this.isBusy || !this.form.reportValidity()) return;
     if (this.file.size > this.mostBytes) {
       this.enter("refused", "The file is too large.", `It has ${size(this.file.size)}; at most ${size(this.mostBytes)} are accepted.`);
       return;
@@ -83,14 +91,23 @@ export class UploadRow {
     try {
       this.accepted(await this.post());
     } catch (error) {
-      this.refused(error instanceof Refusal ? error : new Refusal(0, { detail: "The file could not be read or sent." }));
+      this.refused(error instanceof Refusal ? error : new Refusal(0, { detail: "The file could not be sent." }));
+    }
+  }
+
+  /** The bytes, read before anything is sent: a file that has gone since it was chosen is no fault of the server. */
+  async content() {
+    try {
+      return await this.file.arrayBuffer();
+    } catch {
+      throw new Refusal(-1, { detail: "The file can’t be read: it was moved or changed, or it is a folder. Choose it again." });
     }
   }
 
   async post() {
     const type = TYPES[this.file.name.toLowerCase().split(".").pop()] || this.file.type;
     const body = new FormData();
-    body.append("file", new File([this.file], this.file.name, { type }));
+    body.append("file", new File([await this.content()], this.file.name, { type }));
     const { slug, title } = this.form.elements;
     if (title.value.trim()) body.append("title", title.value.trim());
     const headers = { "Idempotency-Key": this.key };
@@ -101,9 +118,20 @@ export class UploadRow {
   refused(refusal) {
     if (refusal.isTemporary) return this.waitToTry(refusal);
     // A fault after the request was read may have left it accepted: the key decides at the next try.
-    this.enter(refusal.status >= 500 ? "unknown" : "refused", refusal.status === 401 ? "Your session has ended." : refusal.message);
-    this.part("sign-in").hidden = refusal.status !== 401;
+    if (refusal.status === 401) return this.signedOut("The file was not accepted yet. It is kept here; sign in, and it can be sent.");
+    this.enter(refusal.status >= 500 ? "unknown" : "refused", refusal.message);
     return undefined;
+  }
+
+  signedOut(detail) {
+    this.enter("signed-out", "Your session has ended.", detail);
+  }
+
+  /** Goes on where the end of the session stopped it. */
+  resume() {
+    if (this.state !== "signed-out") return;
+    if (this.job) this.follow();
+    else this.send();
   }
 
   waitToTry(refusal) {
@@ -130,13 +158,17 @@ export class UploadRow {
     const link = this.part("document");
     link.href = `/documents/${encodeURIComponent(answer.document.slug)}/`;
     link.hidden = false;
-    this.enter("following", `Accepted as version ${this.version}.`, estimateWords(answer.estimate));
+    this.estimate = answer.estimate;
+    await this.follow();
+  }
+
+  async follow() {
+    this.enter("following", `Accepted as version ${this.version}.`, estimateWords(this.estimate));
     try {
-      this.ended(await follow(answer.job.url, (job) => this.show(job)));
+      this.ended(await follow(this.job.url, (job) => this.show(job)));
     } catch (error) {
-      const why = error.status === 401 ? "Your session has ended." : error.message;
-      this.enter("ended", "The file is accepted, but its progress can no longer be read.", why);
-      this.part("sign-in").hidden = error.status !== 401;
+      if (error.status === 401) this.signedOut("The file is accepted and goes on without this page; sign in to see how far it is.");
+      else this.enter("ended", "The file is accepted, but its progress can no longer be read.", error.message);
     }
   }
 

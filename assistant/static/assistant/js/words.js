@@ -1,6 +1,7 @@
 // Numbers and states in words. Pure.
 
 const BASES = { measured: "from the measured pace", assumed: "assumed, no pace is measured yet" };
+const AGES = [["year", 31556952], ["month", 2629746], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 // Letters that have no accent to take off.
 const LETTERS = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", þ: "th", ð: "d" };
 const WAITS = {
@@ -18,7 +19,16 @@ const ENDS = {
 export function duration(seconds) {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min${seconds % 60 >= 1 && seconds < 600 ? ` ${Math.round(seconds % 60)} s` : ""}`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds >= 172800) return `${Math.floor(seconds / 86400)} days`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** How long ago, in one unit: “40 seconds”, “3 days”. */
+export function age(moment) {
+  const seconds = Math.max(1, (Date.now() - new Date(moment)) / 1000);
+  const [unit, length] = AGES.find(([, least]) => seconds >= least);
+  const number = Math.floor(seconds / length);
+  return `${number} ${unit}${number === 1 ? "" : "s"}`;
 }
 
 export function size(bytes) {
