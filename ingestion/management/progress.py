@@ -5,6 +5,7 @@ import time
 from contextlib import ExitStack
 from types import TracebackType
 
+from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
@@ -52,6 +53,14 @@ class Bar:
     def _is_worth_a_line(self, done: int, note: str) -> bool:
         is_new = done != self._done or bool(note and note != self._note)
         return is_new and (done == self._total or time.monotonic() - self._said_at >= PLAIN_EVERY_SECONDS)
+
+    def row(self, out: OutputWrapper, text: str) -> None:
+        """A line of standard output, above the bar where both are on one terminal."""
+        if self._bar is not None and out.isatty():
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            out.write(text)
+            out.flush()
 
     def count_down(self, seconds: float, reason: str) -> None:
         """Returns after that time; the seconds that are left can be seen meanwhile."""

@@ -30,13 +30,24 @@ class SubmitError(Exception):
     """It cannot go on; the text says why in one line."""
 
 
+class Refused(SubmitError):
+    """The API has refused this document for good; others may be taken. `status` is the answer's."""
+
+    def __init__(self, words: str, status: int) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 @dataclass(frozen=True)
 class Parcel:
-    """A document to send; `key` makes a second delivery a replay."""
+    """A document to send; `key` makes a second delivery a replay. Without a file name it is the slug's Markdown."""
 
     slug: str
     content: bytes
     key: str
+    file_name: str = ""
+    media_type: str = "text/markdown"
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,7 @@ class Accepted:
     job_id: str
     is_replay: bool
     refusals: int
+    wait_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,7 @@ class Newest:
 
     sha256: str
     job_id: str | None
+    number: int
 
 
 def default_api() -> str:
@@ -102,18 +115,21 @@ class Client:
         self._http.close()
 
     def submit(self, parcel: Parcel) -> Accepted:
-        """The document is accepted. Refusals are obeyed and counted; SubmitError for every other answer."""
+        """The document is accepted. Refusals with a time are obeyed and counted; Refused for every other answer."""
         answer, refusals = self._ask(
             "POST",
             f"/v1/documents/{parcel.slug}/versions",
-            files={"file": (f"{parcel.slug}.md", parcel.content, "text/markdown")},
+            files={"file": (parcel.file_name or f"{parcel.slug}.md", parcel.content, parcel.media_type)},
+            data={"title": parcel.title} if parcel.title else None,
             headers={"Idempotency-Key": parcel.key},
         )
         if answer.status_code != 202:
-            raise SubmitError(f"{parcel.slug} was not accepted: {_words(answer)}")
+            raise Refused(f"{parcel.slug} was not accepted: {_words(answer)}", answer.status_code)
         body = _object(answer)
         is_replay = answer.headers.get("Idempotent-Replayed") == "true"
-        return Accepted(parcel.slug, int(body["version"]["number"]), str(body["job"]["id"]), is_replay, refusals)
+        wait = body.get("estimate", {}).get("wait_seconds")
+        number, job_id = int(body["version"]["number"]), str(body["job"]["id"])
+        return Accepted(parcel.slug, number, job_id, is_replay, refusals, wait)
 
     def newest(self, slug: str) -> Newest | None:
         """The document's newest version that is published or waits; None where there is none."""
@@ -122,10 +138,12 @@ class Client:
             return None
         pending, published = document.get("pending"), document.get("published")
         shown = pending or published
-        version = self._get(f"/v1/documents/{slug}/versions/{shown['number']}") if shown else None
+        if not shown:
+            return None
+        version = self._get(f"/v1/documents/{slug}/versions/{shown['number']}")
         if version is None:
             return None
-        return Newest(str(version["sha256"]), str(pending["job"]["id"]) if pending else None)
+        return Newest(str(version["sha256"]), str(pending["job"]["id"]) if pending else None, int(shown["number"]))
 
     def job(self, job_id: str) -> dict[str, Any]:
         """The job as GET /v1/jobs/{id} shows it."""

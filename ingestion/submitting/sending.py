@@ -4,7 +4,7 @@ import hashlib
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -78,8 +78,17 @@ def missing_policies(client: Client) -> Missing:
     return Missing(parcels, waiting, published)
 
 
-def await_published(client: Client, jobs: dict[str, str], shown: Shown, published: int = 0) -> dict[str, str]:
-    """The jobs (slug to id) have ended; slug to reason for each that did not succeed."""
+def await_published(
+    client: Client,
+    jobs: dict[str, str],
+    shown: Shown,
+    published: int = 0,
+    ended: Callable[[str, str | None], None] = lambda slug, reason: None,
+) -> dict[str, str]:
+    """The jobs (slug to id) have ended; slug to reason for each that did not succeed.
+
+    `ended` hears of each when it has: its slug, and the reason or None.
+    """
     waiting = deque(jobs.items())
     failures: dict[str, str] = {}
     changed_at = time.monotonic()
@@ -91,10 +100,11 @@ def await_published(client: Client, jobs: dict[str, str], shown: Shown, publishe
                 waiting.append((slug, job_id))
                 continue
             changed_at, note = time.monotonic(), ""
-            if job["state"] == "succeeded":
-                published += 1
-            else:
-                failures[slug] = _reason(job)
+            reason = None if job["state"] == "succeeded" else _reason(job)
+            published += reason is None
+            if reason is not None:
+                failures[slug] = reason
+            ended(slug, reason)
         shown.show(published, note)
         if waiting:
             if time.monotonic() - changed_at > SILENCE_SECONDS:

@@ -1,37 +1,35 @@
 """`manage.py capacity`: what limits the product first, and what follows from it."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from ingestion import capacity
+from ingestion.management import tables
+from ingestion.management.shell import ShellCommand, UsageError
 
 # As many as `make run` starts.
 API_PROCESSES = 2
 
 
-class Command(BaseCommand):
-    help = (
-        "Shows each limit in jobs a minute with its arithmetic, the first one, the honest bound and the connections. "
-        "Example: manage.py capacity --workers 4"
-    )
+class Command(ShellCommand):
+    help = "Shows each limit in jobs a minute with its arithmetic, the first one, the honest bound and the connections."
+    example = "manage.py capacity --workers 4"
+    exit_codes = {0: "shown, with warnings where there are any"}
+    json_help = "one JSON object"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--api-processes", type=int, default=API_PROCESSES, help="of the WSGI server (default 2)")
         parser.add_argument("--workers", type=int, help="as if so many ran (default: those that are live)")
-        parser.add_argument("--json", action="store_true", help="one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["api_processes"] < 1 or (options["workers"] is not None and options["workers"] < 1):
-            raise CommandError("--api-processes and --workers must be at least 1.")
+            raise UsageError("--api-processes and --workers must be at least 1.")
         found = capacity.compute(api_processes=options["api_processes"], workers=options["workers"])
         if options["json"]:
-            self.stdout.write(json.dumps(found.numbers()))
+            self.print_json(found.numbers())
             return
-        for limit in found.limits:
-            self.stdout.write(f"{limit.name:<17} {limit.jobs_per_minute:8.1f} jobs a minute = {limit.arithmetic}")
+        rows = [(limit.name, f"{limit.jobs_per_minute:.1f}", limit.arithmetic) for limit in found.limits]
+        tables.show(self.stdout, ("limit", "jobs a minute", "arithmetic"), rows, numbers=[1])
         bound = (
             "no wait is promised" if found.honest_bound is None else f"{found.honest_bound} = {found.bound_arithmetic}"
         )

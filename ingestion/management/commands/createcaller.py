@@ -3,20 +3,21 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ingestion import callers
+from ingestion.management.shell import ShellCommand, UsageError
 from ingestion.models.callers import RIGHTS
 
 DEFAULT_RIGHTS = "upload,ask"
 LIMIT_MAX = 1_000_000
 
 
-class Command(BaseCommand):
-    help = (
-        "Makes a caller and prints its token once, alone on standard output. "
-        "Example: TOKEN=$(manage.py createcaller helpdesk-eu --can ask,produce)"
-    )
+class Command(ShellCommand):
+    # The token alone is what a program reads, so there is no --json.
+    help = "Makes a caller and prints its token once, alone on standard output."
+    example = "TOKEN=$(manage.py createcaller helpdesk-eu --can ask,produce)"
+    exit_codes = {0: "made, the token is printed", 1: "the name is taken, or with --rotate unknown"}
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help=f"1 to {callers.NAME_MAX} characters")
@@ -29,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         name, limit, given = options["name"], options["uploads_per_minute"], options["can"]
         if limit is not None and not 1 <= limit <= LIMIT_MAX:
-            raise CommandError(f"--uploads-per-minute must be from 1 to {LIMIT_MAX}.")
+            raise UsageError(f"--uploads-per-minute must be from 1 to {LIMIT_MAX}.")
         try:
             if options["rotate"]:
                 token = callers.rotate(name, None if given is None else _words(given), limit)

@@ -4,20 +4,24 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ingestion import draining, standing
 from ingestion.management.progress import Bar
+from ingestion.management.shell import INTERRUPTED, ShellCommand, UsageError
 
 LOOK_SECONDS = 0.5
-INTERRUPTED = 130  # what a shell shows after Ctrl-C
 
 
-class Command(BaseCommand):
-    help = (
-        "Pauses admission to a queue (callers get 503 draining) and waits until it is empty. "
-        "Example: manage.py drain documents && manage.py resume documents"
-    )
+class Command(ShellCommand):
+    help = "Pauses admission to a queue (callers get 503 draining) and waits until it is empty."
+    example = "manage.py drain documents && manage.py resume documents"
+    exit_codes = {
+        0: "the queue is empty and accepts nothing",
+        1: "not empty within --timeout; it still drains",
+        INTERRUPTED: "interrupted; it still drains",
+    }
+    json_help = "one JSON object at the end"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("queue", help="documents or events")
@@ -26,11 +30,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         queue, timeout = options["queue"], options["timeout"]
         if timeout is not None and not timeout >= 0:
-            raise CommandError("--timeout must not be negative.")
+            raise UsageError("--timeout must not be negative.")
         try:
             draining.check_queue(queue)
         except draining.UnknownQueue as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
         draining.pause_admission(queue)
         end = float("inf") if timeout is None else time.monotonic() + timeout
         try:
@@ -40,6 +44,9 @@ class Command(BaseCommand):
             raise CommandError(f"Interrupted. {_still(queue, left)}", returncode=INTERRUPTED) from None
         if left:
             raise CommandError(f"Not empty after {timeout:g} s. {_still(queue, left)}")
+        if options["json"]:
+            self.print_json({"queue": queue, "draining": True, "left": left})
+            return
         self.stdout.write(f"The queue '{queue}' is empty and accepts nothing; manage.py resume {queue} ends that.")
 
     def _wait(self, queue: str, end: float) -> int:

@@ -1,32 +1,36 @@
 """`manage.py estimates`: how wrong the estimates were."""
 
-import json
-from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from ingestion.accuracy import Accuracy, measure
+from ingestion.management import tables
+from ingestion.management.shell import ShellCommand
+
+HEADINGS = ("queue", "group", "jobs", "median error s", "relative", "inside low–high")
 
 
-class Command(BaseCommand):
-    help = "Compares each finished job's estimate with what happened. Example: manage.py estimates --json"
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON object")
+class Command(ShellCommand):
+    help = "Compares each finished job's estimate with what happened."
+    example = "manage.py estimates --json"
+    exit_codes = {0: "shown"}
+    json_help = "one JSON object"
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = measure()
         if options["json"]:
-            self.stdout.write(json.dumps({"groups": [vars(one) for one in found]}))
+            self.print_json({"groups": [vars(one) for one in found]})
             return
-        for one in found:
-            self.stdout.write(
-                f"{one.queue:<10} {_group(one):<22} {one.jobs:>6} jobs  median error {one.error_seconds:8.1f} s "
-                f"({one.error_relative:6.1%})  inside low–high {one.inside:6.1%}"
-            )
+        if found:
+            tables.show(self.stdout, HEADINGS, [_row(one) for one in found], numbers=[2, 3, 4, 5])
         jobs = sum(one.jobs for one in found if one.basis is None and one.jobs_ahead is None)
         self.stdout.write(f"{jobs} finished jobs had an estimate." if jobs else "No job with an estimate has finished.")
+
+
+def _row(one: Accuracy) -> tuple[str, ...]:
+    return (
+        one.queue, _group(one), str(one.jobs), f"{one.error_seconds:.1f}", f"{one.error_relative:.1%}",
+        f"{one.inside:.1%}",
+    )  # fmt: skip
 
 
 def _group(one: Accuracy) -> str:

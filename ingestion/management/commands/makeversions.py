@@ -4,20 +4,21 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ingestion.corpus import corpus_documents
 from ingestion.corpus.versions import make_versions
 from ingestion.management.progress import Bar
+from ingestion.management.shell import ShellCommand, UsageError
 from ingestion.submitting import sending
 from ingestion.submitting.client import Client, Parcel, SubmitError, default_api, token_from_environment
 
 
-class Command(BaseCommand):
-    help = (
-        "Makes new versions of the policies with small changes, the same for the same seed. "
-        "Example: LARKFIELD_TOKEN=… manage.py makeversions --seed 7 --count 200 --upload"
-    )
+class Command(ShellCommand):
+    help = "Makes new versions of the policies with small changes, the same for the same seed."
+    example = "LARKFIELD_TOKEN=… manage.py makeversions --seed 7 --count 200 --upload"
+    exit_codes = {0: "all are written, or accepted", 1: "a file can't be written, or the API can't be used"}
+    json_help = "one JSON object at the end"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--seed", type=int, required=True, help="the same seed, the same texts")
@@ -28,15 +29,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["count"] < 1:
-            raise CommandError("--count must be at least 1.")
+            raise UsageError("--count must be at least 1.")
         if bool(options["out"]) == options["upload"]:
-            raise CommandError("Choose one: --out DIR writes files, --upload sends them to the API.")
+            raise UsageError("Choose one: --out DIR writes files, --upload sends them to the API.")
         if options["out"]:
-            self._write(Path(options["out"]), options["seed"], options["count"])
+            words, numbers = self._write(Path(options["out"]), options["seed"], options["count"])
         else:
-            self._upload(options["api"] or default_api(), options["seed"], options["count"])
+            words, numbers = self._upload(options["api"] or default_api(), options["seed"], options["count"])
+        if options["json"]:
+            self.print_json(numbers)
+        else:
+            self.stdout.write(words)
 
-    def _write(self, folder: Path, seed: int, count: int) -> None:
+    def _write(self, folder: Path, seed: int, count: int) -> tuple[str, dict[str, int]]:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with Bar("written", count) as bar:
@@ -45,9 +50,9 @@ class Command(BaseCommand):
                     bar.show(done + 1)
         except OSError as error:
             raise CommandError(f"The files can't be written: {error}.") from None
-        self.stdout.write(f"{count} versions are written to {folder}.")
+        return f"{count} versions are written to {folder}.", {"written": count}
 
-    def _upload(self, api: str, seed: int, count: int) -> None:
+    def _upload(self, api: str, seed: int, count: int) -> tuple[str, dict[str, int]]:
         parcels = (
             Parcel(slug, text.encode(), f"makeversions-{seed}-{slug}-{edition}")
             for slug, edition, text in make_versions(corpus_documents(), seed=seed, count=count)
@@ -57,6 +62,6 @@ class Command(BaseCommand):
                 sent = sending.send(client, parcels, bar)
         except SubmitError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(
-            f"accepted {len(sent.accepted)}, refused-then-accepted {sent.refused_first}, replayed {sent.replayed}"
-        )
+        accepted, late, replayed = len(sent.accepted), sent.refused_first, sent.replayed
+        words = f"accepted {accepted}, refused-then-accepted {late}, replayed {replayed}"
+        return words, {"accepted": accepted, "refused_then_accepted": late, "replayed": replayed}

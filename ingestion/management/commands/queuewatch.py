@@ -1,6 +1,5 @@
 """`manage.py queuewatch`: one line a second for each queue."""
 
-import json
 import os
 import sys
 import time
@@ -8,10 +7,10 @@ from argparse import ArgumentParser
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError
 
 from ingestion import connections, draining, standing
+from ingestion.management.shell import ShellCommand, UsageError
 
 EVERY_SECONDS = 1.0
 COLUMNS = (
@@ -25,22 +24,24 @@ COLUMNS = (
 )
 
 
-class Command(BaseCommand):
-    help = "Shows each queue once a second until Ctrl-C. Example: manage.py queuewatch --seconds 60 --json"
+class Command(ShellCommand):
+    help = "Shows each queue once a second until Ctrl-C."
+    example = "manage.py queuewatch --seconds 60 --json"
+    exit_codes = {0: "the time is over, or Ctrl-C; a database that does not answer is said in its line"}
+    json_help = "JSON lines with the keys of GET /v1/queue"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--seconds", type=float, help="end after this time (default: never)")
-        parser.add_argument("--json", action="store_true", help="JSON lines with the keys of GET /v1/queue")
         parser.add_argument("--queue", help="this queue alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
         seconds, queue = options["seconds"], options["queue"]
         if seconds is not None and not seconds > 0:
-            raise CommandError("--seconds must be above 0.")
+            raise UsageError("--seconds must be above 0.")
         try:
             queues = [draining.check_queue(queue)] if queue else draining.queues()
         except draining.UnknownQueue as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
         try:
             self._watch(queues, seconds, is_json=options["json"])
         except KeyboardInterrupt:
@@ -71,7 +72,7 @@ class Command(BaseCommand):
             return
         if is_json:
             at = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            self.stdout.write(json.dumps({"at": at, "queue": queue, **numbers}))
+            self.print_json({"at": at, "queue": queue, **numbers})
             return
         shown = "  ".join(f"{word} {numbers[key]:>5.0f}" for key, word in COLUMNS)
         self.stdout.write(f"{now:%H:%M:%S}  {queue:<9}  {shown}  {'accepting' if numbers['accepting'] else 'REFUSING'}")

@@ -3,13 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from ingestion import draining
+from ingestion.management.shell import ShellCommand, UsageError
 
 
-class Command(BaseCommand):
-    help = "Lets a drained queue accept again. Example: manage.py resume documents"
+class Command(ShellCommand):
+    help = "Lets a drained queue accept again."
+    example = "manage.py resume documents"
+    exit_codes = {0: "it accepts, also where it was not draining"}
+    json_help = "one JSON object"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("queue", help="documents or events")
@@ -19,6 +21,9 @@ class Command(BaseCommand):
         try:
             draining.check_queue(queue)
         except draining.UnknownQueue as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
         changed = draining.resume_admission(queue)
+        if options["json"]:
+            self.print_json({"queue": queue, "draining": False, "changed": changed})
+            return
         self.stdout.write(f"The queue '{queue}' accepts{' again' if changed else '; it was not draining'}.")

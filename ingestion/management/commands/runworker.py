@@ -7,10 +7,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections as django_connections
 
-from ingestion import jobs, worker
+from ingestion import jobs, traces, worker
+from ingestion.management.shell import ShellCommand, UsageError
 from ingestion.provider import client
 from ingestion.worker.database import answers
 from ingestion.worker.loop import Loop
@@ -20,8 +21,13 @@ STATEMENT_SECONDS_MAX = 30.0
 SECONDS_MAX = 86_400.0
 
 
-class Command(BaseCommand):
-    help = "Runs jobs. Example: manage.py runworker --queues documents --concurrency 8"
+class Command(ShellCommand):
+    help = "Runs jobs until SIGTERM or Ctrl-C, then drains; a second signal ends it at once."
+    example = "manage.py runworker --queues documents --concurrency 8"
+    exit_codes = {
+        0: "drained, or with --once nothing is ready any more",
+        1: "database or provider can't be reached at the start, or leases could not be kept",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--queues", default=",".join(jobs.QUEUES), help="names, separated by commas")
@@ -33,17 +39,18 @@ class Command(BaseCommand):
         queues = [name.strip() for name in options["queues"].split(",") if name.strip()]
         unknown = [name for name in queues if name not in jobs.QUEUES]
         if unknown or not queues:
-            raise CommandError(f"Unknown queue {', '.join(unknown) or '(none)'}: choose from {', '.join(jobs.QUEUES)}.")
+            raise UsageError(f"Unknown queue {', '.join(unknown) or '(none)'}: choose from {', '.join(jobs.QUEUES)}.")
         if not 1 <= options["concurrency"] <= 256:
-            raise CommandError("--concurrency must be from 1 to 256.")
+            raise UsageError("--concurrency must be from 1 to 256.")
         if not 0 <= options["drain_seconds"] <= SECONDS_MAX:
-            raise CommandError("--drain-seconds must not be negative, nor beyond a day.")
+            raise UsageError("--drain-seconds must not be negative, nor beyond a day.")
         self._check_surroundings(queues)
         self._shape_connections(django_connections["default"].settings_dict["OPTIONS"])
         loop = Loop(queues, options["concurrency"], options["drain_seconds"], once=options["once"])
         loop.stopping.install()
         code = loop.run()
         # Threads that still wait for the provider have lost their claims; nothing they do is written.
+        traces.end()
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
