@@ -15,7 +15,7 @@ AS_PRODUCTION := LARKFIELD_ENV=production ALLOWED_HOSTS=larkfield.example SECRET
 # pip installs one set of packages at a time: a parallel make would only mix the headings.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint types imports migrations deploy pytest check browser azurite clean
+.PHONY: help venv run test lint types imports migrations deploy pytest check browser azurite clean evidence evidence-smoke fresh
 
 define heading
 	@printf '\n== %s\n' '$(1)'
@@ -26,6 +26,9 @@ help:
 	@echo 'make test    style, types, import rules, migrations, settings, all tests'
 	@echo 'make check   the same without the tests'
 	@echo 'make lint    style alone'
+	@echo 'make evidence        record all load tests and failure paths that are not recorded for this code, write the reports'
+	@echo 'make evidence-smoke  every kind of recorded run once, small'
+	@echo 'make fresh           the project from nothing in a new folder, by hand, and every test'
 	@echo 'make clean   remove the environment and caches; var/ with the data stays'
 
 # --- the environment ---
@@ -49,7 +52,7 @@ run: venv
 
 # --- checks ---
 
-test: check browser azurite pytest
+test: check browser azurite pytest evidence-smoke
 	@printf '\nEvery check has passed.\n'
 
 check: lint types imports migrations deploy
@@ -78,6 +81,21 @@ deploy: venv
 pytest: venv
 	$(call heading,Tests)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# --- the evidence: load tests, failure paths, reports ---
+
+# Resumable: what is recorded for the present code is skipped. `python -m loadtests.evidence --list` shows the durations.
+evidence: venv
+	@exec $(BIN)/python -m loadtests.evidence
+
+# Every kind of run once, small; its numbers are kept nowhere.
+evidence-smoke: venv
+	$(call heading,Evidence in short)
+	@$(BIN)/python -m loadtests.smoke
+
+# The project from nothing in a new folder, by hand, with every test.
+fresh: venv
+	@exec $(BIN)/python -m loadtests.fresh
 
 # --- what the tests need beside Python ---
 

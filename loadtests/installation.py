@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from larkfield.launch.children import Child
-from loadtests import faults_product
+from loadtests import faults_product, loopback
 from loadtests.faults_product import Stage, until
 
 # As `make run` serves it.
@@ -32,6 +32,7 @@ class Installation(Stage):
     def __init__(
         self, folder: Path, settings: Mapping[str, str], *, workers: int = 1, provider: tuple[str, ...] = ()
     ) -> None:
+        loopback.demand(settings)
         super().__init__(folder, seed=1, workers=workers)
         self.settings, self.provider_options = dict(settings), provider
         self.environment = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -117,6 +118,15 @@ class Installation(Stage):
         if not rules:
             broken = {"reconcile": [f"gave no answer: {done.stderr.strip()[-300:]}"]}
         return {"rules": len(rules), "broken": broken}
+
+    def await_full_buckets(self, headers: Mapping[str, str]) -> None:
+        """Nothing of the provider's quotas is used."""
+
+        def are_full() -> bool:
+            provider = self.api.get("/v1/queue", headers=dict(headers)).json()["provider"]
+            return bool(provider["chat"]["used"] == provider["embeddings"]["used"] == 0)
+
+        until("the provider's quotas are free", are_full)
 
     def await_empty(self, queue: str, within: float = 900.0) -> None:
         """Nothing accepted is unfinished."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from loadtests import loopback
+
 SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 K6 = Path(sys.executable).parent / "k6"
 GRACE_SECONDS = 120.0
@@ -21,6 +23,7 @@ class Attack:
         self._summary, self._console = Path(self._folder.name) / "summary.json", Path(self._folder.name) / "console"
         if not K6.exists():
             raise RuntimeError("k6 is not there: make builds the environment that has it")
+        loopback.demand(variables)
         named = [part for name, value in variables.items() for part in ("-e", f"{name}={value}")]
         self._process = subprocess.Popen(
             [str(K6), "run", "--quiet", "--no-usage-report", "--log-format", "raw",

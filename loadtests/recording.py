@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loadtests import machine
+from loadtests import machine, sealing
 
 RESULTS = Path(__file__).resolve().parent / "results"
 OPERATORS = {"<": operator.lt, "≤": operator.le, "≥": operator.ge, "=": operator.eq}
@@ -88,6 +88,7 @@ def write(what: str, found: Found, clock: Clock, folder: Path, *, short: bool) -
     (place / "summary.json").write_text(
         json.dumps(summary(what, found, clock, short=short), indent=1, ensure_ascii=False) + "\n"
     )
+    sealing.seal(place)
     return place
 
 

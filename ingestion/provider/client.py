@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from django.conf import settings
 
+from ingestion.models import EmbeddingSpace, configured_space
 from ingestion.provider import ledger, prices, transport, verdicts
 from ingestion.provider.errors import NotNow
 from ingestion.provider.ledger import CallContext, Order
@@ -83,22 +84,26 @@ def chat(messages: list[dict[str, str]], *, context: CallContext, max_tokens: in
     return _chat_reply(order, _call(order, CHAT_PATH, _chat_request(messages, max_tokens), read))
 
 
-def embed(texts: list[str], *, context: CallContext, token_count: int) -> EmbeddingReply:
-    """A vector for each text. `token_count` is the exact count over all texts: it is what gets reserved.
+def embed(
+    texts: list[str], *, context: CallContext, token_count: int, space: EmbeddingSpace | None = None
+) -> EmbeddingReply:
+    """A vector for each text in `space`, by default the configured one. `token_count` is the exact count over all
+    texts: it is what gets reserved.
 
     NotNow, ProviderFailed (also when rows are missing or repeated: then nothing is usable) or ProviderRefused.
     """
-    order = Order("embeddings", settings.EMBEDDING_MODEL, token_count, len(texts), context)
+    space = space or configured_space()
+    order = Order("embeddings", space.model, token_count, len(texts), context)
 
     def read(body: dict[str, Any]) -> Read[EmbeddingShape]:
-        shape = embedding_shape(body, len(texts), settings.EMBEDDING_DIMENSION)
+        shape = embedding_shape(body, len(texts), space.dimension)
         return Read(shape, shape.usage)
 
     request = {
         "model": order.model,
         "input": texts,
         "encoding_format": "base64",
-        "dimensions": settings.EMBEDDING_DIMENSION,
+        "dimensions": space.dimension,
     }
     shape = _call(order, "embeddings", request, read)
     cost = prices.cost(order.model, shape.usage.prompt_tokens, shape.usage.completion_tokens)

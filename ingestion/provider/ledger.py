@@ -16,6 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Count, Sum
 
+from ingestion import traces
 from ingestion.models import ProviderCall
 from ingestion.provider import breaker, prices, statements
 from ingestion.provider.errors import NotNow, ProviderError, ProviderFailed, ProviderRefused
@@ -57,9 +58,13 @@ def configured_limit(lane: Lane) -> int:
 
 
 def new_request_id(context: CallContext) -> str:
-    """An id that names the job, its run and the step, at most 100 visible ASCII characters."""
+    """An id that names the job, its run and the step, at most 100 visible ASCII characters.
+
+    A question has no job: it names the request. Who reads the provider's records finds our log lines by it.
+    """
     step = re.sub(r"[^A-Za-z0-9_.]", "_", context.step)[:24]
-    return f"{context.job_id or 'q'}-{context.generation or 0}-{step}-{secrets.token_hex(4)}"
+    owner = context.job_id or traces.request_id.get()[:64] or "q"
+    return f"{owner}-{context.generation or 0}-{step}-{secrets.token_hex(4)}"
 
 
 def begin(order: Order) -> str:
@@ -131,6 +136,13 @@ def settle(order: Order, identity: str, ending: Ending) -> None:
     """
     found = statements.rows_surely("settle", _settle_parameters(order, identity, ending))
     row = found[0] if found else None
+    logger.info(
+        "provider called",
+        extra={
+            "call": identity, "lane": order.lane, "outcome": ending.outcome, "status": ending.status,
+            "seconds": round(ending.latency_seconds, 3),
+        },
+    )  # fmt: skip
     if row:
         _log_changes(order, ending, row)
     if (error := _consequence(order, ending, row)) is not None:

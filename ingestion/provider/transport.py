@@ -15,6 +15,8 @@ from typing import Any, Literal
 import httpx
 from django.conf import settings
 
+from ingestion import traces
+
 CONNECT_SECONDS = 5.0
 REACHABLE_SECONDS = 5.0
 # A batch of 2048 vectors of 3072 dimensions in base64 is 34 MiB.
@@ -75,6 +77,7 @@ def exchange(path: str, request: dict[str, Any], client_request_id: str) -> Iter
     deadline = time.monotonic() + limit
     timeout = httpx.Timeout(limit, connect=min(CONNECT_SECONDS, limit))
     with (
+        traces.span("call", f"provider {path}", call=client_request_id),
         _translated(),
         _client().stream(
             "POST",

@@ -1,4 +1,5 @@
-// One request after the other over VUS connections for SECONDS: MODE bare, event or batch (of SIZE new events).
+// One request after the other over VUS connections for SECONDS: MODE bare, event or batch (of SIZE new events),
+// or upload (8 KiB of new Markdown, each under a new slug below URL).
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';
 
@@ -22,9 +23,22 @@ function event(number) {
   };
 }
 
-export default function () {
+const paragraph = `${'Goods may be returned while the receipt is at hand. '.repeat(157)}\n`;
+
+function upload() {
+  const slug = `p-${__ENV.PASS}-${__VU}-${__ITER}`.toLowerCase();
+  return http.post(`${__ENV.URL}/${slug}/versions`, `# ${slug}\n\n${paragraph}`, {
+    headers: { ...headers, 'Content-Type': 'text/markdown' }, timeout: '20s',
+  });
+}
+
+function send() {
   const events = Array.from({ length: size }, (_, number) => event(number));
   const body = __ENV.MODE === 'batch' ? { events } : events[0];
-  const answer = http.post(__ENV.URL, JSON.stringify(body), { headers, timeout: '20s' });
+  return http.post(__ENV.URL, JSON.stringify(body), { headers, timeout: '20s' });
+}
+
+export default function () {
+  const answer = __ENV.MODE === 'upload' ? upload() : send();
   (answer.status === Number(__ENV.STATUS) ? wanted : others).add(1);
 }

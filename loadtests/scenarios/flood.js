@@ -1,3 +1,10 @@
+// Question: Above the bound, is every event either kept or clearly refused, and does the backlog drain as computed?
+// Workload: The exercise's own numbers: a burst of events far above what is completed, then a calm rate (constructed;
+//   the pace of completions is set, as a slow downstream would set it).
+// Shape: Flood and recovery. RATE events a second for BURST seconds, then CALM a second for CALM_SECONDS, open arrivals.
+// Environment: An installation of its own on loopback, empty database and cache, provider started anew; read each
+//   second: queued, ready, running, oldest age, pace; machine before and after.
+//
 // The flood: RATE events a second for BURST seconds, then CALM a second for CALM_SECONDS. Nothing is sent twice.
 // Every event that was acknowledged is named on the console, so that afterwards each can be looked for.
 import http from 'k6/http';
@@ -17,6 +24,7 @@ const arrivals = (exec, rate, seconds, start) => ({
 
 export const options = {
   discardResponseBodies: true,
+  summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
   scenarios: {
     flood: arrivals('flood', Number(__ENV.RATE), Number(__ENV.BURST), 0),
     calm: arrivals('calm', Number(__ENV.CALM), Number(__ENV.CALM_SECONDS), Number(__ENV.BURST)),

@@ -1,0 +1,1 @@
+"""One file for each thing that the bench measures; each has `measure(passes=…, short=…)`."""
