@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from ingestion import reviving, tallies
-from ingestion.models import Job, ProviderCall, TallyMark
+from ingestion.models import Job, JobOutcome, ProviderCall, TallyMark
 from ingestion.queue import settling, sweeping
 from ingestion.tallies import counting
 from ingestion.tallies.sql import statement
@@ -63,8 +63,11 @@ def test_a_job_is_counted_once_with_its_wait_its_turnaround_and_its_estimate_s_e
 def test_counters_don_t_fall_when_history_is_pruned(settled: list[UUID], settings: Settings) -> None:
     # Not looked at before: pruning itself counts first.
     settings.HISTORY_DAYS = 0
-    making.change_job(settled[0], generation=7)
+    ended = Job.objects.get(id=settled[0]).finished_at
+    assert ended
+    making.change_job(settled[0], generation=7, finished_at=ended - timedelta(seconds=1))
     call_command("prune", verbosity=0)
+    assert not JobOutcome.objects.filter(job=settled[0]).exists()
     assert settlements()["documents", "succeeded"] == 1
 
 

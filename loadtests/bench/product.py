@@ -57,7 +57,7 @@ class ProductRun:
         self.name = f"larkfield {type_}"
         self.title = f"Larkfield, events {type_}"
         self.guess = 1500
-        self.variants = ("",)
+        self.variants: tuple[str, ...] = ("",)
         self.worker: Child | None = None
         self._observer = psycopg.connect(self.database, autocommit=True)
         self.stamps = stage.folder / "stamps-larkfield"

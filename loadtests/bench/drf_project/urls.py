@@ -24,7 +24,7 @@ class Rows(CreateAPIView[Row]):
     authentication_classes = [BearerToken]
     permission_classes = [IsAuthenticated]
     serializer_class = RowSerializer
-    queryset = Row.objects.all()
+    queryset = Row._default_manager.all()
 
 
 def ready(request: HttpRequest) -> HttpResponse:
