@@ -100,6 +100,9 @@ class PeerRun:
             return int(queue.hlen("dramatiq:default.msgs"))
         return int(queue.llen("celery")) + int(queue.hlen("unacked"))
 
+    def moments(self, count: int) -> list[float]:
+        return [float(row[0]) for row in self._rows(self._peer.finished, count)] if self._peer.finished else []
+
     def fallen(self) -> str:
         return "\n".join(worker.last_lines() for worker in self._workers if worker.has_ended())
 

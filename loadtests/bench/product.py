@@ -113,6 +113,9 @@ class ProductRun:
     def left(self) -> int:
         return int(self.rows(LEFT)[0][0])
 
+    def moments(self, count: int) -> list[float]:
+        return []
+
     def fallen(self) -> str:
         return self.worker.last_lines() if self.worker is not None and self.worker.has_ended() else ""
 

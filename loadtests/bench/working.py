@@ -17,7 +17,8 @@ def rate(contestant: Contestant, count: int, *, seconds: float = PATIENCE_SECOND
         looks = watch(contestant, seconds)
     finally:
         contestant.stop()
-    return pace(looks)
+    moments = sorted(contestant.moments(count))
+    return pace([(moment, count - place) for place, moment in enumerate(moments)] if moments else looks)
 
 
 def watch(contestant: Contestant, seconds: float, *, until_left: int = 0) -> list[Look]:

@@ -86,6 +86,9 @@ class Paper:
     def stop(self) -> None:
         self.running = False
 
+    def moments(self, count: int) -> list[float]:
+        return []
+
     def fallen(self) -> str:
         return ""
 
