@@ -50,4 +50,5 @@ def prepared(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, .
     own: Any = psycopg.Cursor(connection.connection)
     with connection.make_debug_cursor(own) if connection.queries_logged else connection.make_cursor(own) as cursor:
         cursor.execute(statement, parameters)
-        return cursor.fetchall() if cursor.description else []
+        # Not `description`, which describes every column of the result to answer whether there is one.
+        return cursor.fetchall() if own.pgresult and own.pgresult.nfields else []

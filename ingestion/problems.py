@@ -63,7 +63,9 @@ class Problem(Exception):
         }
 
     def response(self) -> HttpResponse:
-        return JsonResponse(self.document(), status=self.status, headers=self.headers, content_type=MEDIA_TYPE)
+        answer = JsonResponse(self.document(), status=self.status, headers=self.headers, content_type=MEDIA_TYPE)
+        answer.problem_code = self.code  # type: ignore[attr-defined]  # for whoever counts refusals
+        return answer
 
 
 def _translate(error: Exception) -> Problem:

@@ -42,7 +42,7 @@ class RequestIdMiddleware:
         request.larkfield_request_id = identity  # type: ignore[attr-defined]  # read by admission
         token = traces.request_id.set(identity)
         began = time.monotonic()
-        parent = request.headers.get("traceparent", "")
+        parent = request.META.get("HTTP_TRACEPARENT", "")
         try:
             with traces.span("request", f"{request.method} {_area(request.path)}", traceparent=parent) as span:
                 response = self.get_response(request)
@@ -55,10 +55,10 @@ class RequestIdMiddleware:
 
 def identity_of(request: HttpRequest) -> str:
     """The request's id: 1 to 64 letters, digits, dots, hyphens and underscores."""
-    given = request.headers.get("X-Request-Id", "")
+    given: str = request.META.get("HTTP_X_REQUEST_ID", "")
     if _VALID_ID.fullmatch(given):
         return given
-    trace = _TRACE_PARENT.fullmatch(request.headers.get("traceparent", ""))
+    trace = _TRACE_PARENT.fullmatch(request.META.get("HTTP_TRACEPARENT", ""))
     return trace[1] if trace and int(trace[1], 16) else secrets.token_hex(16)
 
 
@@ -90,6 +90,8 @@ def _note(request: HttpRequest, response: HttpResponse, seconds: float, span: An
 
 def problem_code(response: HttpResponse) -> str:
     """The stable code of a problem document; "" where the answer is none."""
+    if code := getattr(response, "problem_code", None):
+        return str(code)
     if not response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
         return ""
     found = getattr(response, "data", None) or json.loads(response.content)
@@ -131,4 +133,4 @@ def _has_unread_body(request: HttpRequest) -> bool:
     # Nothing public tells how far the body was read.
     is_cut_short = isinstance(stream, LimitedStream) and stream._pos < stream.limit  # type: ignore[attr-defined]
     # Django reads no body that comes in chunks.
-    return is_cut_short or "Transfer-Encoding" in request.headers
+    return is_cut_short or "HTTP_TRANSFER_ENCODING" in request.META

@@ -40,13 +40,14 @@ def read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequ
 
 
 urlpatterns = [
+    # First what is asked most: patterns are tried in order.
+    path("v1/", include("ingestion.urls_events")),
+    path("v1/", include("ingestion.urls")),
     path("healthz", read_only(healthz)),
     path("readyz", read_only(readyz)),
     path("metrics", read_only(metrics)),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SchemaPage.as_view(url_name="schema"), name="docs"),
-    path("v1/", include("ingestion.urls")),
-    path("v1/", include("ingestion.urls_events")),
     path("", include("assistant.urls")),
     re_path(r"^(?:v1|api)(?:/|$)", no_such_route),
     path("admin/", admin.site.urls),

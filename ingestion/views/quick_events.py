@@ -11,6 +11,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from ingestion import requests
+from ingestion.admission import refusal
 from ingestion.authentication import bearer_token, caller_of_row, caller_with, check_right
 from ingestion.event_admission import Accepted, admit_events
 from ingestion.events import intake, ledger
@@ -62,10 +63,13 @@ def _post(request: HttpRequest, token_hash: str) -> HttpResponse:
         raise _counted(check_right(caller_with(token_hash), RIGHT), problem) from None
     glance = intake.look_one(token_hash, event)
     caller = check_right(None if glance.caller is None else caller_of_row(glance.caller), RIGHT)
+    if glance.is_counted:
+        # The database found nothing else wrong with it: the overload path is the cheap path.
+        raise refusal("events", is_draining=glance.sight.is_draining)
     try:
         verdict = _admit(request, caller, event, glance)
     except Problem as problem:
-        raise (problem if glance.is_counted else _counted(caller, problem)) from None
+        raise _counted(caller, problem) from None
     answer, headers = accepted(caller, verdict)
     content = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
     return HttpResponse(content, status=202, headers=headers, content_type="application/json")
