@@ -19,6 +19,7 @@ from ingestion.admin.lists import (
     EventAgeFilter,
     EventErrorFilter,
     EventStateFilter,
+    Hinted,
 )
 from ingestion.admin.rights import ByRight, note
 from ingestion.events.types import TYPES
@@ -65,14 +66,14 @@ class TypeFilter(Choice):
 
 
 @admin.register(EventRecord)
-class EventAdmin(ByRight, admin.ModelAdmin):
+class EventAdmin(ByRight, Hinted):
     form = RepairForm
     list_display = ("event_id", "producer", "type", "state", "error", "received_at")
     list_filter = (EventStateFilter, TypeFilter, EventErrorFilter, EventAgeFilter)
     list_select_related = ("job",)
     list_per_page = PAGE_ROWS
     search_fields = ("event_id",)
-    search_help_text = "An event's id or a producer's name, whole"
+    search_hint = "an event's id or a producer's name, whole"
     ordering = ("-pk",)
     paginator = BoundedPaginator
     show_full_result_count = False

@@ -15,6 +15,7 @@ from ingestion.admin.lists import (
     AgeFilter,
     BoundedPaginator,
     ErrorFilter,
+    Hinted,
     KindFilter,
     QueueFilter,
     StateFilter,
@@ -37,13 +38,13 @@ class JobList(ChangeList):
 
 
 @admin.register(Job)
-class JobAdmin(ByRight, admin.ModelAdmin):
+class JobAdmin(ByRight, Hinted):
     list_display = ("id", "queue", "kind", "subject", "state", "attempt", "error", "caller", "queued_at", "finished_at")
     list_filter = (StateFilter, QueueFilter, KindFilter, ErrorFilter, AgeFilter)
     list_select_related = ("caller",)
     list_per_page = list_max_show_all = PAGE_ROWS
     search_fields = ("id",)
-    search_help_text = "The id of a job, a request or an event, or the slug of a document"
+    search_hint = "the id of a job, a request or an event, or the slug of a document"
     ordering = ("-sequence",)
     paginator = BoundedPaginator
     show_full_result_count = False

@@ -48,6 +48,16 @@ class BoundedPaginator(Paginator):
         return int(rows.order_by().values("pk")[: COUNT_MAX + 1].count())
 
 
+class Hinted(ModelAdmin):
+    """Says above the list what its search looks for: Django's own help text leaves the field without a seen label."""
+
+    search_hint: ClassVar[str]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        title = f"{str(self.opts.verbose_name_plural).capitalize()}, searched by {self.search_hint}"
+        return super().changelist_view(request, {**(extra_context or {}), "title": title})
+
+
 class Choice(admin.SimpleListFilter):
     """One of a few values, under the name that Django's own filter of the field would have."""
 

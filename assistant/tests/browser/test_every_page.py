@@ -161,3 +161,23 @@ def test_the_admin_and_the_schema_load_nothing_that_the_policy_forbids(
     page.goto("/operations/")
     page.get_by_role("link", name="refunds, version 2").click()
     expect(page).to_have_url(re.compile(r"/admin/ingestion/job/[0-9a-f-]+/change/"))
+
+
+ADMIN = (
+    "",
+    "ingestion/job/",
+    "ingestion/eventrecord/",
+    "ingestion/document/",
+    "ingestion/caller/",
+    "ingestion/providercall/",
+)
+
+
+@pytest.mark.parametrize("area", ADMIN)
+def test_the_admin_is_accessible(page: Page, sign_in: SignIn, filled: None, area: str) -> None:
+    person = sign_in("omar", "ask", "upload", "operate")
+    User.objects.filter(pk=person.pk).update(is_staff=True, is_superuser=True)
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]  # a plain dict
+    page.goto(f"/admin/{area}")
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    assert not (found := faults(page)), "\n".join(found)
