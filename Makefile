@@ -15,7 +15,7 @@ AS_PRODUCTION := LARKFIELD_ENV=production ALLOWED_HOSTS=larkfield.example SECRET
 # pip installs one set of packages at a time: a parallel make would only mix the headings.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint types imports migrations deploy pytest check browser azurite clean evidence evidence-smoke fresh
+.PHONY: help venv run test lint types imports migrations deploy pytest check browser azurite clean evidence evidence-smoke fresh bench
 
 define heading
 	@printf '\n== %s\n' '$(1)'
@@ -29,6 +29,7 @@ help:
 	@echo 'make evidence        record all load tests and failure paths that are not recorded for this code, write the reports'
 	@echo 'make evidence-smoke  every kind of recorded run once, small'
 	@echo 'make fresh           the project from nothing in a new folder, by hand, and every test'
+	@echo 'make bench           the product beside its peers and the bare database, about an hour; docs/benchmarks.md'
 	@echo 'make clean   remove the environment and caches; var/ with the data stays'
 
 # --- the environment ---
@@ -116,6 +117,12 @@ azurite:
 	  echo 'Installing Azurite $(AZURITE_VERSION) in $(TOOLS)'; \
 	  mkdir -p $(TOOLS) && npm install --silent --no-audit --no-fund --no-save --prefix $(TOOLS) azurite@$(AZURITE_VERSION) </dev/null >/dev/null; \
 	else echo 'Azurite needs Node (npm), which is not there. Install it: sudo apt-get install npm'; exit 1; fi
+
+# --- beside the peers ---
+
+# BENCH_ARGS: what is measured and how often, such as `work pickup`, or --short.
+bench: venv
+	@exec $(BIN)/python -m loadtests.bench $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -46,6 +46,8 @@ def page(runs: Runs) -> str:
 
 
 def _verdicts(runs: Runs) -> str:
+    if not runs:
+        return "No run is recorded yet.\n"
     lines = ["## Targets\n", "| figure | value | target | | arithmetic, and what limits it |", "|---|---|---|---|---|"]
     for what in HEADINGS:
         figures = runs[what][1]["figures"] if what in runs else []

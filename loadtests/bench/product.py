@@ -56,7 +56,7 @@ class ProductRun:
         self.database, self._api = database or stage.database_url, api or stage.api_url
         self.name = f"larkfield {type_}"
         self.title = f"Larkfield, events {type_}"
-        self.guess = 1500
+        self.guess = 5000
         self.variants: tuple[str, ...] = ("",)
         self.worker: Child | None = None
         self._observer = psycopg.connect(self.database, autocommit=True)
@@ -135,7 +135,7 @@ class JobRun(ProductRun):
 
     def __init__(self, stage: Installation, headers: Mapping[str, str], **places: str) -> None:
         super().__init__(stage, headers, **places)
-        self.name, self.title, self.guess = "larkfield", "Larkfield, no-op jobs", 3000
+        self.name, self.title, self.guess = "larkfield", "Larkfield, no-op jobs", 8000
 
     def fill(self, count: int) -> None:
         caller = self.rows("SELECT id FROM ingestion_caller ORDER BY id LIMIT 1")[0][0]

@@ -11,7 +11,7 @@ from loadtests import k6
 from loadtests.bench import grown
 from loadtests.bench.product import SETTINGS, JobRun
 from loadtests.bench.turns import Series, ratio_of
-from loadtests.bench.working import rate
+from loadtests.bench.working import rate, warm
 from loadtests.footprint import free_port
 from loadtests.installation import Installation, installed
 from loadtests.percentiles import median
@@ -21,9 +21,16 @@ SIZES = {"empty": (0, 0), "100k finished": (100_000, 0), "1M finished": (1_000_0
 SHORT_SIZES = {"empty": (0, 0), "100k finished": (100_000, 0), "20k waiting": (0, 20_000)}
 LEAST = 0.95
 CONNECTIONS, SECONDS, READS = 8, 3, 60
+# The page's frame, and what its script asks for every other second and every minute.
+PAGES = {
+    "operations page": "/operations/",
+    "its numbers": "/operations/numbers",
+    "its last hour": "/operations/history",
+}
 SESSION = (
     "from django.contrib.auth import get_user_model as model; from django.test import Client; "
     "user, _ = model().objects.get_or_create(username='bench', is_staff=True, is_superuser=True); "
+    "from ingestion.models import Caller; Caller.objects.filter(name='bench').update(user=user); "
     "client = Client(); client.force_login(user); print(client.cookies['sessionid'].value)"
 )
 
@@ -45,10 +52,11 @@ def measure(*, passes: int, short: bool) -> Found:
     sizes, seconds = (SHORT_SIZES, 2.0) if short else (SIZES, 4.0)
     with installed(SETTINGS, workers=0) as stage:
         places = [_place(stage, number, name, *size) for number, (name, size) in enumerate(sizes.items())]
+        count, _ = warm(places[0].run, seconds)
         results: dict[str, dict[str, Series]] = defaultdict(lambda: defaultdict(lambda: Series([])))
         for number in range(passes):
             for place in places:
-                for what, value in _pass(place, seconds, number).items():
+                for what, value in _pass(place, seconds, count, number).items():
                     results[what][place.name].passes.append(value)
                 claims = results["jobs/s of one worker"][place.name].passes[-1]
                 say(f"  pass {number + 1}  {place.name}: {shown(claims)} jobs/s")
@@ -76,14 +84,14 @@ def _place(stage: Installation, number: int, name: str, finished: int, waiting: 
     return Place(name, waiting, run, url, token, {"sessionid": session})
 
 
-def _pass(place: Place, seconds: float, number: int) -> dict[str, float]:
+def _pass(place: Place, seconds: float, count: int, number: int) -> dict[str, float]:
     """One visit: what is missing of the waiting jobs is added, all is measured, the worker is stopped."""
     run = place.run
     if place.waiting:
         run.fill(max(0, place.waiting - run.left()))
         claims = rate(run, 1, seconds=seconds)
     else:
-        claims = rate(run, round(run.guess * seconds))
+        claims = rate(run, count)
     metrics = k6.run(
         "../bench/offer.js",
         {"URL": f"{place.api}/v1/events", "RATE": 0, "VUS": CONNECTIONS, "SECONDS": min(SECONDS, round(seconds)),
@@ -91,13 +99,12 @@ def _pass(place: Place, seconds: float, number: int) -> dict[str, float]:
         within=SECONDS,
     )  # fmt: skip
     headers = {"Authorization": f"Bearer {place.token}"}
-    with httpx.Client(base_url=place.api, trust_env=False, headers=headers, cookies=place.cookies) as api:
-        found = {
-            "jobs/s of one worker": claims,
-            "events accepted/s": float(metrics["accepted"]["rate"]),
-            "GET /v1/queue, ms": _median_ms(api, "/v1/queue"),
-            "operations page, ms": _median_ms(api, "/operations"),
-        }
+    found = {"jobs/s of one worker": claims, "events accepted/s": float(metrics["accepted"]["rate"])}
+    with httpx.Client(base_url=place.api, trust_env=False, headers=headers) as api:
+        found["GET /v1/queue, ms"] = _median_ms(api, "/v1/queue")
+    with httpx.Client(base_url=place.api, trust_env=False, cookies=place.cookies) as pages:
+        for name, path in PAGES.items():
+            found[f"{name}, ms"] = _median_ms(pages, path)
     _drain(place)
     return found
 
@@ -112,8 +119,9 @@ def _median_ms(api: httpx.Client, path: str) -> float:
     taken = []
     for _ in range(READS):
         began = time.monotonic()
-        if api.get(path).status_code != 200:
-            return float("nan")
+        answer = api.get(path)
+        if answer.status_code != 200:
+            raise RuntimeError(f"{path} answered {answer.status_code}")
         taken.append((time.monotonic() - began) * 1000)
     return median(taken)
 

@@ -19,7 +19,7 @@ SHIPPED = {name: value for name, value in SETTINGS.items() if not name.startswit
 PACED = 100
 SECONDS, SHORT_SECONDS = 15, 5
 TIMES = 10
-CONNECTIONS = 8
+CONNECTIONS, MANY = 8, 256
 DONE = "SELECT count(*) FROM ingestion_job WHERE queue = 'events' AND state = 'succeeded'"
 FLAT = 1.1
 
@@ -101,7 +101,11 @@ def _turns(stage: Installation, run: ProductRun, paced: int, passes: int, second
             say(f"  pass {number + 1}  {words}: best {shown(best.passes[-1])}/s, at {shown(pressed.offered)}/s "
                 f"offered {shown(flood.passes[-1])}/s")  # fmt: skip
     found.rows[f"memory-{paced or 'none'}"] = [{"MiB": round(look, 1)} for look in memory.looks]
-    how = f"{shown(flood.median)} / {shown(best.median)} a second; offered {shown(median(offered))}/s"
+    arrived = median(offered)
+    how = (
+        f"{shown(flood.median)} / {shown(best.median)} a second; {shown(TIMES * best.median)}/s were to be offered, "
+        f"{shown(arrived)}/s arrived on {MANY} connections"
+    )
     return [
         Figure(f"goodput at ten times over the best, {words}", ratio_of(flood, best), "×", "≥ 0.95", how),
         Figure(f"memory of API and worker, last third over first, {words}", memory.growth(), "×", f"≤ {FLAT}",
@@ -122,7 +126,7 @@ def _offer(stage: Installation, run: ProductRun, token: str, rate: int | None, s
     attack = k6.Attack(
         "../bench/offer.js",
         {"URL": f"{stage.api_url}/v1/events", "TOKEN": token, "SECONDS": seconds, "PASS": name,
-         "RATE": rate or 0, "VUS": CONNECTIONS if rate is None else 64},
+         "RATE": rate or 0, "VUS": CONNECTIONS if rate is None else MANY},
     )  # fmt: skip
     began, before = time.monotonic(), int(run.rows(DONE)[0][0])
     metrics = attack.finish(seconds)
