@@ -1,4 +1,4 @@
-"""Middleware for people with a browser: sessions, their forms and their messages.
+"""Middleware for people with a browser: sessions, their accounts and their messages.
 
 A program that calls the API with a token needs none of it, and passes by: it would cost as much as the answer. (A
 request with an Authorization header is never judged by its session: `ingestion.authentication`.)
@@ -11,7 +11,6 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
-from django.middleware.csrf import CsrfViewMiddleware
 
 API = "/v1/"
 
@@ -31,10 +30,6 @@ class _PassesPrograms:
 
 
 class Sessions(_PassesPrograms, SessionMiddleware):
-    pass
-
-
-class Forms(_PassesPrograms, CsrfViewMiddleware):
     pass
 
 

@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "larkfield.middleware.ContentSecurityPolicyMiddleware",
     "larkfield.people.Sessions",
     "django.middleware.common.CommonMiddleware",
-    "larkfield.people.Forms",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "larkfield.people.Accounts",
     "larkfield.people.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
