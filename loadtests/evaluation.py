@@ -1,7 +1,7 @@
-"""`python -m loadtests.evaluation [--search-only] [--out DIR]`: search and answers on both question sets, recorded.
+"""`python -m loadtests.evaluation [--real-model] [--search-only] [--out DIR]`: both question sets, recorded.
 
 An installation of its own loads the policies that come with the product and runs `manage.py evaluate` on them. The
-provider is the simulated one, without latency.
+provider is the simulated one, without latency; with --real-model its vectors are a real small model's.
 """
 
 import argparse
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import recording
-from loadtests.installation import installed
+from loadtests.installation import Installation, installed
+from loadtests.real_model.stage import RealModel
 from loadtests.recording import RESULTS, Clock, Figure, Found, say
 
 SETTINGS = {
@@ -24,11 +25,15 @@ PROVIDER = (
     "--latency-scale", "0", "--chat-requests-per-minute", "1000000", "--embedding-tokens-per-minute", "100000000",
 )  # fmt: skip
 NOTES = ["The vectors are the simulated provider's: what they say of quality holds for them, not for a real model."]
+REAL_NOTES = [
+    "The vectors are those of all-MiniLM-L6-v2 (384 dimensions), which reads a text's first 256 tokens; the answers "
+    "are the simulated provider's."
+]
 
 
-def measure(*, search_only: bool = False) -> Found:
+def measure(*, search_only: bool = False, is_real: bool = False) -> Found:
     """The figures of both sets, beside search by vectors alone."""
-    with installed(SETTINGS, provider=PROVIDER) as stage:
+    with installed(SETTINGS, provider=PROVIDER, kind=RealModel if is_real else Installation) as stage:
         token = stage.caller("library", "upload,ask")["Authorization"].split()[1]
         stage.environment["LARKFIELD_TOKEN"] = token
         say("loading the policies")
@@ -37,7 +42,7 @@ def measure(*, search_only: bool = False) -> Found:
         found = json.loads(stage.manage("evaluate", "--json", *(["--search-only"] if search_only else [])))
         return Found(
             figures=[one for name, numbers in found["sets"].items() for one in figures(name, numbers)],
-            facts=found, notes=NOTES, settings=dict(SETTINGS), reconcile=stage.reconcile(),
+            facts=found, notes=REAL_NOTES if is_real else NOTES, settings=dict(SETTINGS), reconcile=stage.reconcile(),
         )  # fmt: skip
 
 
@@ -59,15 +64,18 @@ def figures(name: str, numbers: Mapping[str, Any]) -> list[Figure]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="loadtests.evaluation", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--search-only", action="store_true", help="make no answers")
+    parser.add_argument(
+        "--real-model", action="store_true", help="vectors by a real small model (its environment is 5 GB)"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     clock = Clock()
-    found = measure(search_only=given.search_only)
-    place = recording.write("evaluation", found, clock, given.out, short=False)
-    summary = json.loads((place / "summary.json").read_text())
-    summary["command"] = f"python -m loadtests.evaluation{' --search-only' if given.search_only else ''}"
-    (place / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    found = measure(search_only=given.search_only, is_real=given.real_model)
+    options = f"{' --real-model' if given.real_model else ''}{' --search-only' if given.search_only else ''}"
+    what = "evaluation-real-model" if given.real_model else "evaluation"
+    command = f"python -m loadtests.evaluation{options}"
+    place = recording.write(what, found, clock, given.out, short=False, command=command)
     recording.show(found.figures, found.notes)
     say(f"  result: {place}")
     return 1 if found.reconcile["broken"] else 0

@@ -136,11 +136,15 @@ class Installation(Stage):
 
 @contextmanager
 def installed(
-    settings: Mapping[str, str], *, workers: int = 1, provider: tuple[str, ...] = ()
+    settings: Mapping[str, str],
+    *,
+    workers: int = 1,
+    provider: tuple[str, ...] = (),
+    kind: type[Installation] = Installation,
 ) -> Iterator[Installation]:
     """A running installation, of which nothing is left afterwards."""
     with TemporaryDirectory(prefix="larkfield-measure-", ignore_cleanup_errors=True) as folder:
-        stage = Installation(Path(folder), settings, workers=workers, provider=provider)
+        stage = kind(Path(folder), settings, workers=workers, provider=provider)
         try:
             stage.start()
             yield stage

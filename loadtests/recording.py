@@ -79,22 +79,23 @@ class Clock:
         }
 
 
-def write(what: str, found: Found, clock: Clock, folder: Path, *, short: bool) -> Path:
-    """The run's folder is written; returns it."""
+def write(what: str, found: Found, clock: Clock, folder: Path, *, short: bool, command: str = "") -> Path:
+    """The run's folder is written; returns it. `command`: how it is run, where that is not `queue_runs WHAT`."""
     place = folder / what / clock.started_at.strftime("%Y-%m-%d-%H%M%S")
     place.mkdir(parents=True, exist_ok=True)
     for name, rows in found.rows.items():
         (place / f"{name}.jsonl").write_text("".join(_line(row) for row in rows))
     (place / "summary.json").write_text(
-        json.dumps(summary(what, found, clock, short=short), indent=1, ensure_ascii=False) + "\n"
+        json.dumps(summary(what, found, clock, short=short, command=command), indent=1, ensure_ascii=False) + "\n"
     )
     sealing.seal(place)
     return place
 
 
-def summary(what: str, found: Found, clock: Clock, *, short: bool) -> dict[str, Any]:
+def summary(what: str, found: Found, clock: Clock, *, short: bool, command: str = "") -> dict[str, Any]:
     return {
-        "what": what, "command": f"python -m loadtests.queue_runs {what}{' --short' if short else ''}", "short": short,
+        "what": what, "short": short,
+        "command": command or f"python -m loadtests.queue_runs {what}{' --short' if short else ''}",
         **clock.describe(), "machine": machine.describe(), "settings": found.settings,
         "figures": [figure.as_json() for figure in found.figures], "facts": found.facts, "notes": found.notes,
         "reconcile": found.reconcile,

@@ -90,10 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     clock = Clock()
     found = measure(short=given.short)
-    place = recording.write("search", found, clock, given.out, short=given.short)
-    summary = json.loads((place / "summary.json").read_text())
-    summary["command"] = f"python -m loadtests.search_speed{' --short' if given.short else ''}"
-    (place / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    command = f"python -m loadtests.search_speed{' --short' if given.short else ''}"
+    place = recording.write("search", found, clock, given.out, short=given.short, command=command)
     recording.show(found.figures, found.notes)
     say(f"  result: {place}")
     return 0
