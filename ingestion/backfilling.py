@@ -13,7 +13,7 @@ from ingestion import standing
 from ingestion.models import Caller, Chunk, Corpus, Document, EmbeddingSpace, Job, Reembedding, embedding_space
 from ingestion.models.jobs import LIVE_STATES
 from ingestion.pipeline.vector_index import ensure_index
-from ingestion.queue import controlling, wakeup
+from ingestion.queue import controlling
 from ingestion.queue.controlling import NewJob, QueueFull
 
 KIND, QUEUE = "reembed_version", "documents"
@@ -148,8 +148,7 @@ def _add(version_id: int, space: EmbeddingSpace) -> bool:
         NewJob(queue=QUEUE, kind=KIND, caller_id=_owner().pk, units=units, bytes=0, lane="embeddings")
     )
     Reembedding.objects.create(job_id=job_id, version_id=version_id, embedding_version=space.name)
-    depth = controlling.take_place(QUEUE, units, 0)
-    wakeup.notify(QUEUE, depth)
+    controlling.take_place(QUEUE, units, 0)
     return True
 
 

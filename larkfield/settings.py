@@ -141,9 +141,9 @@ PROVIDER_BASE_URL = (env.text("PROVIDER_BASE_URL") or _running("PROVIDER_BASE_UR
 )
 PROVIDER_API_KEY = env.text("PROVIDER_API_KEY", "" if IS_PRODUCTION else "simulated")
 
-# How a search walks the approximate index: much wider than the 100 vectors that it asks for (with 160 a recorded run at
-# 100,000 chunks missed one in forty of the ten best), and on, in order, when rows that were deleted a moment ago take
-# places among them.
+# How a search walks the approximate index: much wider than the 100 vectors that it asks for, because what a narrow walk
+# misses is never found (recall: loadtests/results/search), and on, in order, when rows that were deleted a moment ago
+# take places among them.
 VECTOR_SEARCH = "-c hnsw.ef_search=500 -c hnsw.iterative_scan=strict_order"
 
 # How a process calls itself in pg_stat_activity.

@@ -24,6 +24,8 @@ import httpx
 import psutil
 import psycopg
 
+from loadtests.recording import put_between
+
 ROOT = Path(__file__).resolve().parent.parent
 CONCURRENCY = 32
 READY = re.compile(r"ready in ([0-9.]+) s")
@@ -201,9 +203,7 @@ def table(figures: dict[str, Any]) -> str:
 
 def write_page(page: Path, figures: dict[str, Any]) -> None:
     """The page has this run's table between its two marks."""
-    before, _, rest = page.read_text().partition(EDGES[0])
-    after = rest.partition(EDGES[1])[2]
-    page.write_text(f"{before}{EDGES[0]}\n{table(figures)}\n{EDGES[1]}{after}")
+    put_between(page, EDGES, table(figures))
 
 
 def main() -> None:

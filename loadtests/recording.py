@@ -79,6 +79,13 @@ class Clock:
         }
 
 
+def put_between(page: Path, edges: tuple[str, str], text: str) -> None:
+    """The page has this text between its two marks, and nothing else there."""
+    before, _, rest = page.read_text().partition(edges[0])
+    after = rest.partition(edges[1])[2]
+    page.write_text(f"{before}{edges[0]}\n{text}\n{edges[1]}{after}")
+
+
 def write(what: str, found: Found, clock: Clock, folder: Path, *, short: bool, command: str = "") -> Path:
     """The run's folder is written; returns it. `command`: how it is run, where that is not `queue_runs WHAT`."""
     place = folder / what / clock.started_at.strftime("%Y-%m-%d-%H%M%S")

@@ -11,8 +11,8 @@ from psycopg import sql
 
 from ingestion.models import EmbeddingSpace
 
-# pgvector's own defaults: with these, 50,000 vectors of 384 numbers gave a recall of 0.99 at half of what a search
-# here looks at (`assistant.search`).
+# pgvector's own defaults. What they miss at 100,000 chunks is in loadtests/results/search; a wider graph would cost
+# every publishing more.
 LINKS, BUILD_WIDTH = 16, 64
 # An index of half-precision numbers takes no more dimensions.
 DIMENSION_MAX = 4_000
